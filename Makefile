@@ -39,6 +39,9 @@ ISA_OPT   ?= $(if $(SANITIZE),-O1,-O3)
 ISA_FLAGS_ref    := -DRUNG_ISA_SUFFIX=_ref
 ISA_FLAGS_avx2   := -DRUNG_ISA_SUFFIX=_avx2 -mavx2 -mfma
 ISA_FLAGS_avx512 := -DRUNG_ISA_SUFFIX=_avx512 -mavx512f -mavx512dq -mavx512vl -mavx512bw -mfma -mprefer-vector-width=512
+# bf16_isa.c is also compiled for these.
+BF16_ISAS = $(if $(filter avx512,$(ISAS)),avx512_bf16)
+ISA_FLAGS_avx512_bf16 := $(filter-out -DRUNG%,$(ISA_FLAGS_avx512)) -DRUNG_ISA_SUFFIX=_avx512_bf16 -mavx512bf16
 
 .PHONY: all static config deps deps-test plots mpi debug compile-commands dist test asan tsan test-arm fuzz fuzz-smoke soak \
         mutate-premises learn bench bench-commands bench-ranks peer proofs check-coverage layers format format-check table table-trained \
@@ -71,7 +74,8 @@ config: ## list the optional parts: found or absent, what is then missing, which
 
 SOURCES     := $(foreach m,$(MODULES),$(wildcard src/$(m)/*.c))
 objects_of = $(patsubst src/%.c,$(BUILD)/obj/%.o,$(filter-out %_isa.c,$(wildcard src/$(1)/*.c))) \
-             $(foreach i,$(ISAS),$(patsubst src/%.c,$(BUILD)/obj/%.$(i).o,$(filter %_isa.c,$(wildcard src/$(1)/*.c))))
+             $(foreach i,$(ISAS),$(patsubst src/%.c,$(BUILD)/obj/%.$(i).o,$(filter %_isa.c,$(wildcard src/$(1)/*.c)))) \
+             $(foreach i,$(BF16_ISAS),$(patsubst src/%.c,$(BUILD)/obj/%.$(i).o,$(filter %/bf16_isa.c,$(wildcard src/$(1)/*.c))))
 CORE_OBJ    := $(foreach m,$(CORE_MODULES),$(call objects_of,$(m)))
 LAB_OBJ     := $(foreach m,$(LAB_MODULES),$(call objects_of,$(m)))
 TOOL_OBJ    := $(patsubst tool/%.c,$(BUILD)/obj/tool/%.o,$(wildcard tool/*.c))
@@ -179,7 +183,7 @@ $(BUILD)/obj/%_isa.$(1).o: src/%_isa.c $(BUILD)/flags
 	@mkdir -p $$(@D)
 	$$(QUIET_CC)$$(CC) $$(ALL_CFLAGS) $$(ISA_OPT) $$(ISA_FLAGS_$(1)) -MMD -MP -c $$< -o $$@
 endef
-$(foreach i,$(ISAS),$(eval $(call isa_rule,$(i))))
+$(foreach i,$(ISAS) $(BF16_ISAS),$(eval $(call isa_rule,$(i))))
 
 $(BUILD)/obj/%.o: src/%.c $(BUILD)/flags
 	@mkdir -p $(@D)

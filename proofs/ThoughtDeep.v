@@ -132,7 +132,7 @@ Proof.
 Qed.
 
 (** ** The levels that are left *)
-Record level := { q : nat; x : nat; theta : nat; lens : list N; a : N; b : N }.
+Record level := { q : nat; x : nat; theta : nat; a : N; b : N }.
 
 (** z_l maps r < P to r q + letter. *)
 Definition dec (Pl ql : nat) (y : list nat) : tbl := fun r => if r <? Pl then r * ql + nth r y 0 else 0.
@@ -351,5 +351,108 @@ Proof.
       pose proof (Hss ub (y :: o) Hub (Hun _ _ Hy Io) (proj2 (Hin' o Io) y Hy)) as S1.
       cbn [outer] in S1; fold dl ds in S1; rewrite <- !app_assoc in S1; exact S1.
     + exact Hok.
+Qed.
+
+Lemma ok_below lv : forall Pl Theta X D, ok Pl Theta X D lv -> Pl <= n0.
+Proof.
+  induction lv as [|v lv IH]; intros Pl Theta X D H; cbn [ok] in H; [tauto|].
+  destruct H as (Hq & _ & _ & _ & _ & H); apply IH in H; nia.
+Qed.
+
+(** ** The start: w, and the first thought *)
+Theorem deep_start : forall (t q0 g x1 Theta1 : nat) lv, S (S (length lv)) = Lp -> 0 < t -> 0 < q0 -> 0 < g -> t * g <= n0 -> 0 < x1 ->
+  spreads n0 t q0 g (2 ^ (c + s)) x1 Theta1 -> ok (t * q0) Theta1 (t * x1) (c + s + c * nN t) lv -> False.
+Proof.
+  intros t q0 g x1 Theta1 lv Hlv Ht Hq Hg Hw Hx1 Hsp Hok.
+  pose proof (ok_below _ _ _ _ _ Hok) as HPl.
+  set (ds := decs (t * q0) lv); set (Us := univ (spaces (t * q0) lv)).
+  assert (HUs : Us <> []) by (apply (univ_pos _ _ _ _ _ Hok)).
+  assert (LO : forall o, In o Us -> length (outer ds o) = S (length lv)) by (intros o Ho; apply outer_of, Ho).
+  pose proof (Hcut 1 ltac:(lia)) as Hc1; pose proof (Hcut 0 ltac:(lia)) as Hc0.
+  set (zero := (fun _ => 0) : tbl) in *; set (xw := P (repeat zero Lp) 0 kw).
+  assert (Pw : forall D u, length D = Lp -> P D u kw = xw) by (intros D u HD; apply Hlast; [exact HD|apply repeat_length]).
+  destruct (HA (cut 1)) as (cA & cA_inj & cA_lt); destruct (HS (cut 1)) as (cB & cB_inj & cB_lt).
+  destruct (HA (cut 0)) as (cA0 & cA0_inj & cA0_lt); destruct (HS (cut 0)) as (cB0 & cB0_inj & cB0_lt).
+  set (sigma := fun o => pair_code (2 ^ c) (cA (hears (kw + 0) (cut 1) xw (outer ds o) [zero])) (cB (state h0 G (P (outer ds o ++ [zero]) 0) (cut 1)))).
+  assert (Hsig : forall o, (sigma o < 2 ^ c * 2 ^ s)%N) by (intros; apply pair_lt; auto).
+  destruct (popular_in sigma (2 ^ c * 2 ^ s) Us HUs (fun o _ => Hsig o)) as (os & Hos & Hpop).
+  set (cl := filter (fun o => (sigma o =? sigma os)%N) Us) in *.
+  set (kappa := fun f : tbl => pair_code (2 ^ c) (cA0 (hears (kw + 0) (cut 0) xw (outer ds os ++ [f]) [])) (cB0 (state h0 G (P ((outer ds os ++ [f]) ++ []) 0) (cut 0)))).
+  destruct (Hsp kappa) as (U & fs & I & HU & HUb & Hfs & Hfam & Hsame & HI & HIb & Hnd).
+  { intros f; rewrite N.pow_add_r; apply pair_lt; auto. }
+  clear Hsp; set (f0 := nth 0 fs zero : tbl).
+  assert (Hf0 : In f0 fs) by (apply nth_In; lia).
+  set (tau := fun u => next (says (outer ds os ++ [f0]) u 0)).
+  set (msg := fun o => digits (2 ^ c) (fun k => cA (hears (kw + 1) (cut 1) (tau (nth k U 0)) (outer ds o) [zero])) t).
+  assert (Hcl : cl <> []).
+  { intros C; assert (X : In os cl) by (apply filter_In; split; [exact Hos|apply N.eqb_refl]); rewrite C in X; exact X. }
+  destruct (popular_in msg ((2 ^ c) ^ nN t) cl Hcl) as (o2 & Ho2 & Hpop2); [intros; apply digits_lt; intros; apply cA_lt|].
+  set (mem := fun o => (sigma o =? sigma os)%N && (msg o =? msg o2)%N).
+  assert (Em : filter mem Us = filter (fun o => (msg o =? msg o2)%N) cl).
+  { unfold mem, cl; generalize Us; intros L; induction L as [|e L IHL]; [reflexivity|]; cbn [filter].
+    destruct (sigma e =? sigma os)%N; cbn [andb]; [cbn [filter]|]; rewrite IHL; reflexivity. }
+  (* states that leave z_2, and w *)
+  assert (LA : forall o (f : tbl), In o Us -> length (outer ds o ++ [f]) = Lp) by (intros o f Ho; rewrite app_length, LO by exact Ho; cbn [length]; lia).
+  assert (Hst1 : forall o (f : tbl) u, In o Us -> sigma o = sigma os -> state h0 G (P (outer ds o ++ [f]) u) (cut 1) = state h0 G (P (outer ds os ++ [zero]) 0) (cut 1)).
+  { intros o f u Ho E; apply pair_inj in E; [|apply cA_lt|apply cA_lt]; destruct E as [_ E]; apply cB_inj in E; rewrite <- E.
+    apply state_ext; intros y Hy; apply (Hbefore (outer ds o) [f] [zero]); cbn [length]; rewrite ?LO by exact Ho; auto; lia. }
+  assert (Hear : forall o (f : tbl) u j, In o Us -> acc init upd (th (outer ds o ++ [f]) u j) (kw + j) (cut 1) = hears (kw + j) (cut 1) (th (outer ds o ++ [f]) u j (kw + j)) (outer ds o) [zero]).
+  { intros o f u j Ho; apply (hears_spec (outer ds o) [f] [zero]); cbn [length]; rewrite ?LO by exact Ho; auto; lia. }
+  assert (After : forall o o' (f : tbl) u p, In o Us -> In o' Us -> cut 1 <= p <= kw -> P (outer ds o ++ [f]) u p = P (outer ds o' ++ [f]) u p).
+  { intros o o' f u p Ho Ho' Hp; apply (Hafter (outer ds o) (outer ds o') [f]); cbn [length]; rewrite ?LO by assumption; auto; lia. }
+  assert (W1 : forall o (f : tbl) u, In o Us -> sigma o = sigma os -> says (outer ds o ++ [f]) u 0 = says (outer ds os ++ [f]) u 0).
+  { intros o f u Ho E; apply (says_same _ _ _ _ 0 (cut 1) (cut 1)); auto; [intros; lia|transitivity (state h0 G (P (outer ds os ++ [zero]) 0) (cut 1)); [|symmetry]; apply Hst1; auto|].
+    rewrite !Hear by auto.
+    assert (Tw : forall e, In e Us -> th (outer ds e ++ [f]) u 0 (kw + 0) = xw) by (intros e He; rewrite Nat.add_0_r; apply Pw, LA, He).
+    rewrite !Tw by auto; apply pair_inj in E; [|apply cA_lt|apply cA_lt]; destruct E as [E _]; apply cA_inj in E; exact E. }
+  assert (W2 : forall (f : tbl) u, In f fs -> says (outer ds os ++ [f]) u 0 = says (outer ds os ++ [f0]) u 0).
+  { intros f u Hf; pose proof (Hsame f f0 Hf Hf0) as E; apply pair_inj in E; [|apply cA0_lt|apply cA0_lt]; destruct E as [E1 E2].
+    apply cA0_inj in E1; apply cB0_inj in E2.
+    assert (Q : forall h : tbl, outer ds os ++ [h] = (outer ds os ++ [h]) ++ []) by (intros; symmetry; apply app_nil_r).
+    assert (A0 : forall p, cut 0 <= p <= kw -> P (outer ds os ++ [f]) u p = P (outer ds os ++ [f0]) u p).
+    { intros p Hp; rewrite (Q f), (Q f0); apply (Hafter (outer ds os ++ [f]) (outer ds os ++ [f0]) []); cbn [length]; rewrite ?LA by exact Hos; auto; lia. }
+    assert (S0 : forall h : tbl, state h0 G (P (outer ds os ++ [h]) u) (cut 0) = state h0 G (P ((outer ds os ++ [h]) ++ []) 0) (cut 0)).
+    { intros h; replace (P (outer ds os ++ [h]) u) with (P ((outer ds os ++ [h]) ++ []) u) by (rewrite app_nil_r; reflexivity); apply state_ext; intros y Hy; apply (Hbefore (outer ds os ++ [h]) [] []); cbn [length]; rewrite ?LA by exact Hos; auto; lia. }
+    assert (H0 : forall h : tbl, acc init upd (th (outer ds os ++ [h]) u 0) (kw + 0) (cut 0) = hears (kw + 0) (cut 0) xw (outer ds os ++ [h]) []).
+    { intros h; pose proof (hears_spec (outer ds os ++ [h]) [] [] u 0) as E; cbn [length] in E.
+      rewrite app_nil_r in E; rewrite E by (rewrite ?LA by exact Hos; lia); f_equal; rewrite Nat.add_0_r; apply Pw, LA, Hos. }
+    apply (says_same _ _ _ _ 0 (cut 0) (cut 0)); auto; [intros; lia|rewrite !S0; exact E2|rewrite !H0; exact E1]. }
+  assert (W0 : forall o (f : tbl) u, In o Us -> sigma o = sigma os -> In f fs -> says (outer ds o ++ [f]) u 0 = says (outer ds os ++ [f0]) u 0)
+    by (intros o f u Ho E Hf; rewrite (W1 o f u Ho E); apply W2, Hf).
+  set (ctxs := map (fun uf : nat * tbl => (fst uf, [snd uf])) (list_prod U fs)).
+  assert (Lc : length ctxs = t * x1) by (unfold ctxs; rewrite map_length, prod_length, HU, Hfs; reflexivity).
+  assert (Ic : forall ub, In ub ctxs -> exists u (f : tbl), In u U /\ In f fs /\ ub = (u, [f])).
+  { intros ub H; apply in_map_iff in H; destruct H as ([u f] & <- & H); apply in_prod_iff in H; exists u, f; tauto. }
+  assert (HUn : forall u, In u U -> u < n0) by (intros u Hu; apply HUb in Hu; lia).
+  assert (Hfb : forall f r, In f fs -> r < n0 -> f r < t * q0) by (intros f r Hf Hr; apply (fam_below n0 t q0 g); auto).
+  rewrite <- Lc in Hok.
+  apply (deep lv 2 (t * q0) Theta1 (c + s + c * nN t)%N ctxs (map (fun p => nth (fst p) fs (fun i => i) (nth (snd p) U 0)) I) mem
+           (state h0 G (P (outer ds os ++ [zero]) 0) (cut 1))); try lia; auto.
+  - intros ub H; destruct (Ic ub H) as (u & f & Hu & Hf & ->); cbn [fst snd length]; split; [auto|]. split; [reflexivity|].
+    intros z r [<-|[]] Hr; specialize (Hfb f r Hf Hr); lia.
+  - rewrite map_length; exact HI.
+  - intros r Hr; apply in_map_iff in Hr; destruct Hr as (p & <- & Hp); destruct (HIb p Hp) as [H1 H2].
+    assert (Ff : In (nth (fst p) fs (fun i => i)) fs) by (apply nth_In; lia).
+    assert (Fu : In (nth (snd p) U 0) U) by (apply nth_In; lia).
+    split; [apply Hfb; auto|]. exists (nth (snd p) U 0, [nth (fst p) fs (fun i => i)]); split; [|reflexivity].
+    apply in_map_iff; exists (nth (snd p) U 0, nth (fst p) fs (fun i => i)); split; [reflexivity|apply in_prod_iff; auto].
+  - fold Us; rewrite Em; eapply N.le_trans; [exact Hpop|]. eapply N.le_trans; [apply N.mul_le_mono_l, Hpop2|].
+    rewrite !N.pow_add_r, (N.pow_mul_r 2 c), N.mul_assoc; apply N.le_refl.
+  - intros ub o o' j H Ho Ho' Mo Mo' Hj; destruct (Ic ub H) as (u & f & Hu & Hf & ->); cbn [fst snd]; fold ds; fold Us in Ho, Ho'.
+    unfold mem in Mo, Mo'; apply andb_prop in Mo, Mo'; destruct Mo as [So Mo], Mo' as [So' Mo']; apply N.eqb_eq in So, So', Mo, Mo'.
+    destruct j as [|j]; [rewrite (W0 o f u), (W0 o' f u) by auto; reflexivity|]; replace j with 0 by lia.
+    apply (says_same _ _ _ _ 1 (cut 1) (cut 1)); auto.
+    + intros i Hi; replace i with 0 by lia; rewrite (W0 o f u), (W0 o' f u) by auto; reflexivity.
+    + transitivity (state h0 G (P (outer ds os ++ [zero]) 0) (cut 1)); [|symmetry]; apply Hst1; auto.
+    + rewrite !Hear by auto.
+      assert (Tk : forall e, In e Us -> sigma e = sigma os -> th (outer ds e ++ [f]) u 1 (kw + 1) = tau u).
+      { intros e He Se; rewrite th_thought by lia; unfold tau; f_equal; apply W0; auto. }
+      rewrite !Tk by auto.
+      destruct (In_nth U u 0 Hu) as (k & Hk & Ek); rewrite HU in Hk.
+      assert (E : msg o = msg o') by congruence.
+      pose proof (digits_inj _ _ _ _ (fun k _ => cA_lt _) (fun k _ => cA_lt _) E k Hk) as E'; cbv beta in E'.
+      rewrite Ek in E'; apply cA_inj; exact E'.
+  - intros ub o H Ho Mo; destruct (Ic ub H) as (u & f & Hu & Hf & ->); cbn [fst snd]; fold ds; fold Us in Ho.
+    unfold mem in Mo; apply andb_prop in Mo; destruct Mo as [So _]; apply N.eqb_eq in So; apply Hst1; auto.
 Qed.
 End Deep.

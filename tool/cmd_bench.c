@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bench_print.h"
+#include "rung/train.h"
 
 static const char *const what_names[] = {"exact",  "break",  "peak",   "products", "step",
                                          "mixers", "length", "memory", NULL};
@@ -95,6 +96,7 @@ const tool_command tool_command_bench = {
             {"rung bench step --arch gdelta:unit=1 --layers 2 --tokens 512", "another architecture"},
             {"rung bench mixers --mech delta", "one mechanism"},
             {"rung bench step --peer build/peer", "beside the PyTorch that make peer has installed"},
+            {"rung bench step --compute bf16 --d-model 256 --no-peer", "products in bf16 beside fp32"},
             {"RUNG_ISA=avx2 rung bench step", "without AVX-512, on both sides and in the peak"},
             {0},
         },
@@ -134,6 +136,13 @@ const tool_command tool_command_bench = {
              .metavar = "ARCH",
              .help = "step, memory: what one layer is",
              .fallback = "full"},
+            {.name = "compute",
+             .kind = RUNG_OPTION_CHOICE,
+             .at = offsetof(rung_bench_options, compute),
+             .metavar = "FORMAT",
+             .help = "step: bf16 measures rung train --compute bf16 beside fp32 as well",
+             .fallback = "fp32",
+             .choices = rung_compute_names},
             {.name = "layers",
              .kind = RUNG_OPTION_SIZES,
              .at = offsetof(rung_bench_options, layers),

@@ -35,6 +35,9 @@ static void print_text(rung_buf *text, const rung_train_spec *conf, const rung_t
     if (!isnan(state->test_accuracy))
         rung_buf_printf(text, "test      loss %.4f, accuracy %.4f (%zu answers, %s)\n", state->test_loss,
                         state->test_accuracy, state->test_targets, evaluator_words(state->test_numbers));
+    if (conf->compute != RUNG_COMPUTE_FP32)
+        rung_buf_printf(text, "compute   %s products, by the %s kernels\n", rung_compute_names[conf->compute - 1],
+                        state->set);
     rung_buf_printf(text, "time      %.1f s, %.0f tokens/s\n", state->seconds, state->tokens_per_second);
 }
 
@@ -65,6 +68,8 @@ static void print_json(rung_buf *text, const rung_train_spec *conf, const rung_t
     rung_jout_real(&j, "chance", conf->task.chance);
     rung_jout_real(&j, "seconds", state->seconds);
     rung_jout_real(&j, "tokens_per_second", state->tokens_per_second);
+    rung_jout_string(&j, "compute", rung_compute_names[conf->compute - 1]);
+    rung_jout_string(&j, "kernels", state->set);
     rung_jout_string(&j, "run", canonical.text);
     rung_jout_finish(&j);
     text->failed = text->failed || canonical.failed;

@@ -23,7 +23,7 @@ const tool_exit_code tool_exit_codes[] = {
 const tool_example tool_environment[] = {
     {"NO_COLOR", "no colour, whatever its value"},
     {"RUNG_THREADS", "number of worker threads (1 to 256) where --threads is not given"},
-    {"RUNG_ISA", "ref, avx2 or avx512: the best instruction set that may be used; results are the same"},
+    {"RUNG_ISA", "ref, avx2, avx512 or avx512_bf16: the best instruction set that may be used; results are the same"},
     {0},
 };
 

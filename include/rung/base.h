@@ -262,8 +262,11 @@ double rung_wall_s(void);                           /* seconds of a monotonic cl
 /* Instruction sets for which there are kernels, in ascending order. */
 typedef enum rung_isa { RUNG_ISA_REF = 0, RUNG_ISA_AVX2 = 1, RUNG_ISA_AVX512 = 2 } rung_isa;
 
-/* The best set that this CPU supports and that the environment variable RUNG_ISA (ref, avx2, avx512) allows. */
+/* The best set that this CPU supports and that the environment variable RUNG_ISA (ref, avx2, avx512, avx512_bf16)
+ * allows. */
 rung_isa rung_cpu_isa(void);
+/* True if this CPU has AVX512_BF16 beside AVX-512, and RUNG_ISA is not set or allows it. */
+bool rung_cpu_bf16(void);
 /* Returns RUNG_USAGE when RUNG_ISA has any other value, because rung_cpu_isa would ignore it. */
 rung_status rung_cpu_check(rung_error *err);
 /* For tests. rung_cpu_isa reads the environment only once; this makes the next call read it again. */

@@ -21,6 +21,7 @@ typedef struct rung_bench_options {
     int64_t runs, threads;     /* threads 0: all cores */
     int64_t seeds;             /* of attacks; 0: as many models as the bars are for */
     int64_t vocab, d_model, heads;
+    int64_t compute;                   /* of step: rung_compute, less 1 */
     const char *numbers, *arch, *mech; /* numbers, mech NULL: all that the subject has */
     const char *peer;                  /* of PyTorch: a python or a virtual environment; NULL: /usr/bin/python3 */
     bool quick, no_peer;

@@ -121,6 +121,11 @@ typedef struct rung_bound_point {
     int count;                      /* cut: its kind */
     uint64_t kappa, opened, blocks; /* sparse: bits of a summary, blocks opened, m */
     uint64_t block, M, least;       /* sparse: B, M, u' */
+    size_t steps;                   /* K1 with two thoughts or more: functions after z_1 and before the last */
+    struct {
+        uint64_t x, q;
+        double y; /* of Lemma S' */
+    } step[4];
 } rung_bound_point;
 
 typedef struct rung_bound_answer {

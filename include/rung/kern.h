@@ -91,6 +91,40 @@ typedef struct rung_kernels {
 const rung_kernels *rung_kernels_of(rung_isa isa);
 const rung_kernels *rung_kernels_get(void); /* of rung_cpu_isa() */
 
+/* ---- products of bf16 numbers ------------------------------------------------------------------------------------ */
+
+/* Two neighbours along the inner index, rounded to bf16, are a word: the one with the even index in its lower half. If
+ * the number of them is odd, the last half is 0. y = (start + bias + x w) factor as in rung_product, with words for x
+ * and w: `pairs` of them are the inner index. Element (i, k) of x is x[i * x_row + k * x_pair]. If w_row is 0, w comes
+ * in panels; otherwise element (k, c) is w[k * w_row + c].
+ *
+ * Every element is (start + bias), then for each word from 0 upwards one fused multiply-add of the odd numbers and one
+ * of the even numbers, in fp32, then times its factor. Each operation rounds to nearest even. A number below 2^-126
+ * counts as 0, and becomes 0 if it is a result (after it has been rounded to 24 bits). This is what the instruction
+ * VDPBF16PS computes. So the bytes do not depend on the instruction set, except for the sign and payload of a NaN. */
+typedef struct rung_bf16_product {
+    float *y;
+    const uint32_t *x, *w;
+    const float *start, *bias, *factor;
+    size_t rows, cols, pairs;
+    size_t y_row, x_row, x_pair, w_row, start_row;
+} rung_bf16_product;
+
+typedef struct rung_bf16_kernels {
+    const char *name;
+    void (*multiply)(const rung_bf16_product *p);
+    /* The words of x[rows][cols]: of neighbours in a row, out = [rows][(cols + 1) / 2]; of neighbours in a column, out =
+     * [(rows + 1) / 2][cols]. Rounds to nearest even; below 2^-126 to 0. */
+    void (*pair_rows)(uint32_t *out, const float *x, size_t rows, size_t cols);
+    void (*pair_cols)(uint32_t *out, const float *x, size_t rows, size_t cols);
+} rung_bf16_kernels;
+
+/* NULL if the build has none with these instructions, or the machine cannot run them. */
+const rung_bf16_kernels *rung_bf16_kernels_of(rung_isa isa, bool with_bf16);
+/* The best that rung_cpu_isa and rung_cpu_bf16 allow. VDPBF16PS is used only if it gives the bytes of the reference on
+ * hard cases, which are tried once. */
+const rung_bf16_kernels *rung_bf16_kernels_get(void);
+
 /* The operations of a chunk of n <= RUNG_CHUNK tokens of a recurrence, besides products. A matrix of pairs (t, s) of
  * its tokens has rows of RUNG_CHUNK floats, so that it is a panel too. Sums of lanes and chains of products are the
  * same for every instruction set. */

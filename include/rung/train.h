@@ -84,6 +84,14 @@ typedef struct rung_tape rung_tape;
 rung_status rung_tape_new(rung_tape **out, const rung_net *net, const rung_batch *largest, size_t threads,
                           rung_error *err);
 void rung_tape_free(rung_tape *tape);
+/* From now on the gradient is computed like this. RUNG_COMPUTE_BF16: every projection and its gradients are products of
+ * numbers that are rounded to bf16, with sums in fp32, as rung_bf16_product defines them; mechanisms, norms, the loss,
+ * weights and optimiser stay in fp32. rung_net_loss always computes in fp32. */
+typedef enum rung_compute { RUNG_COMPUTE_FP32 = 1, RUNG_COMPUTE_BF16 } rung_compute;
+extern const char *const rung_compute_names[]; /* [compute-1] */
+rung_status rung_tape_compute(rung_tape *tape, rung_compute compute, rung_error *err);
+/* The instruction set of the kernels that compute it: of rung_kernels_get or rung_bf16_kernels_get. */
+const char *rung_compute_set(rung_compute compute);
 /* From now on the ranks share the slices of a batch, at most RUNG_SLICES ranks. All of them must call with the same
  * weights and batches. All get the result, which equals that of one process to the last bit. NULL: this process works
  * alone. */
@@ -144,6 +152,7 @@ typedef struct rung_train_spec {
         mix_second;        /* seqcomp: shares of prompts whose tables do not depend on w, and not on their argument */
     double mix_until;      /* the mix ends after this share of the steps */
     bool random_labels;    /* a control: answers are random, so accuracy must stay at chance */
+    rung_compute compute;  /* of the products of a step */
     const char *numbers;   /* quantisation-aware training: format of the weights, or NULL */
     uint64_t eval_every;   /* in steps; 0: only at the end */
     uint64_t eval_prompts; /* at most 2^24 */
@@ -183,6 +192,7 @@ typedef struct rung_train_state {
     const rung_train_layer *layer;
     size_t layers;
     double outer_gradient;
+    const char *set; /* instruction set of the kernels that compute the steps */
     bool resumed, stopped_early;
     bool finished; /* false: stopped by the caller */
     bool
@@ -288,8 +298,8 @@ rung_status rung_shape_spec(rung_model_spec *spec, rung_task_conf *conf, rung_bu
 typedef struct rung_train_options {
     rung_shape_options shape;
     const char *out, *checkpoint, *metrics, *tensorboard, *numbers, *test_numbers;
-    int64_t steps, batch, accumulate, queries, thoughts, warmup, schedule, eval_every, eval_prompts, test_prompts,
-        stop_times, checkpoint_every, log_every, threads;
+    int64_t steps, batch, accumulate, queries, thoughts, warmup, schedule, compute, eval_every, eval_prompts,
+        test_prompts, stop_times, checkpoint_every, log_every, threads;
     double rate, gain, score_gain, position_gain, beta1, beta2, decay, clip, layer_targets, mix_first, mix_second,
         mix_until, stop_at, require, value_gain, layer_goal, layer_rest, few_values, grow;
     int64_t position_base, recipe; /* recipe: index into rung_recipe_names */

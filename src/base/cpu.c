@@ -13,7 +13,9 @@
 
 #define THREADS_MAX 256
 
-static const char *const isa_names[] = {"ref", "avx2", "avx512"};
+/* What RUNG_ISA may be, in ascending order: the sets of rung_isa, and the last one with what rung_cpu_bf16 asks for. */
+enum { WITH_BF16 = RUNG_ISA_AVX512 + 1 };
+static const char *const isa_names[] = {"ref", "avx2", "avx512", [WITH_BF16] = "avx512_bf16"};
 
 const char *rung_isa_name(rung_isa isa)
 {
@@ -22,13 +24,14 @@ const char *rung_isa_name(rung_isa isa)
 
 /* Tests exactly the flags with which the Makefile compiles the kernels. libgcc also tests whether the system saves the
  * registers. */
-static rung_isa detect(void)
+static int detect(void)
 {
 #if defined(__x86_64__)
     __builtin_cpu_init();
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return RUNG_ISA_REF;
     bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
                   __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
+    if (avx512 && __builtin_cpu_supports("avx512bf16")) return WITH_BF16;
     return avx512 ? RUNG_ISA_AVX512 : RUNG_ISA_AVX2;
 #else
     return RUNG_ISA_REF;
@@ -41,30 +44,42 @@ rung_status rung_cpu_check(rung_error *err)
     for (size_t i = 0; allowed && i < RUNG_COUNT(isa_names); i++)
         if (strcmp(allowed, isa_names[i]) == 0) return RUNG_OK;
     if (!allowed || !*allowed) return RUNG_OK;
-    return rung_fail(err, RUNG_USAGE, "the environment variable RUNG_ISA is '%.40s'; it may be ref, avx2 or avx512",
+    return rung_fail(err, RUNG_USAGE,
+                     "the environment variable RUNG_ISA is '%.40s'; it may be ref, avx2, avx512 or avx512_bf16",
                      allowed);
 }
 
-static rung_isa choose(void)
+static int choose(void)
 {
-    rung_isa best = detect();
+    int best = detect();
     const char *allowed = getenv("RUNG_ISA");
     for (size_t i = 0; allowed && i < RUNG_COUNT(isa_names); i++)
-        if (strcmp(allowed, isa_names[i]) == 0 && (rung_isa)i < best) best = (rung_isa)i;
+        if (strcmp(allowed, isa_names[i]) == 0 && (int)i < best) best = (int)i;
     return best;
 }
 
 #define NOT_CHOSEN (-1)
 static atomic_int chosen = NOT_CHOSEN; /* two threads that race store the same answer */
 
-rung_isa rung_cpu_isa(void)
+static int allowed_set(void)
 {
     int isa = atomic_load_explicit(&chosen, memory_order_relaxed);
     if (isa == NOT_CHOSEN) {
-        isa = (int)choose();
+        isa = choose();
         atomic_store_explicit(&chosen, isa, memory_order_relaxed);
     }
-    return (rung_isa)isa;
+    return isa;
+}
+
+rung_isa rung_cpu_isa(void)
+{
+    int isa = allowed_set();
+    return isa == WITH_BF16 ? RUNG_ISA_AVX512 : (rung_isa)isa;
+}
+
+bool rung_cpu_bf16(void)
+{
+    return allowed_set() == WITH_BF16;
 }
 
 void rung_cpu_forget(void)

@@ -96,6 +96,7 @@ rung_status bench_trainee_init(bench_trainee *t, const bench_trainee_shape *shap
     RUNG_NEXT(status, fill_batch(t, err));
     RUNG_NEXT(status, make_room(t, err));
     RUNG_NEXT(status, rung_tape_new(&t->tape, t->net, &t->batch, shape->threads, err));
+    RUNG_NEXT(status, rung_tape_compute(t->tape, shape->compute, err));
     rung_buf_clear(&arch);
     return status;
 }

@@ -12,6 +12,7 @@
 typedef struct bench_trainee_shape {
     const char *arch; /* of one layer */
     size_t layers, tokens, batch, vocab, d_model, heads, threads;
+    rung_compute compute;
     uint64_t seed;
 } bench_trainee_shape;
 

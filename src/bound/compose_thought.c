@@ -125,6 +125,20 @@ static void deep_print(rung_bound_answer *answer, const thinking *k)
              k->L - 1, answer->lhs, answer->rhs, k->t, text, (unsigned long long)k->c);
 }
 
+/* Coq has the first form, with Lemma S for z_1. */
+static rung_bound_point point_of(const thinking *k)
+{
+    double N0 = k->t;
+    for (size_t l = 1; l < k->L; l++) N0 *= k->q[l];
+    rung_bound_point p = compose_point(&k->task, N0, 1);
+    p.known = p.known && !k->relays && k->y[1] == 0;
+    p.t = (uint64_t)k->t, p.q = (uint64_t)k->q[1], p.x = (uint64_t)k->x[1];
+    p.g = (uint64_t)(k->g > 0 ? k->g : N0 / k->t);
+    for (size_t l = 2; l < k->L; l++, p.steps++)
+        p.step[p.steps].x = (uint64_t)k->x[l], p.step[p.steps].q = (uint64_t)k->q[l], p.step[p.steps].y = k->y[l];
+    return p;
+}
+
 static rung_status evaluate_more(rung_bound_answer *answer, thinking *k, const bound_question *q, rung_error *err)
 {
     if (k->task.flat)
@@ -136,6 +150,7 @@ static rung_status evaluate_more(rung_bound_answer *answer, thinking *k, const b
     RUNG_TRY(compose_decide(answer, &k->task, thought_sides, k, &k->q[1], err));
     answer->holds = answer->holds && thought_allowed(k);
     compose_finish(answer, q, &k->task, thought_tokens(k), false);
+    answer->point = point_of(k);
     answer->trivial = bound_does_not_fit(thought_log2_values(k) > (double)k->c);
     deep_print(answer, k);
     return RUNG_OK;
@@ -171,7 +186,7 @@ const rung_bound rung_bound_compose_thought = {
     .summary = "one layer with full heads and L-1 thoughts cannot compose L functions",
     .task = "seqcomp",
     .source = "ours",
-    .checked = "proof checked by dataflow on small models; one thought, two functions also by search and by Coq",
+    .checked = "proof checked by dataflow on small models and by Coq, with recurrent layers on paper",
     .section = "thoughts",
     .needs = NEEDS_THOUGHTS,
     .evaluate = evaluate,

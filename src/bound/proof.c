@@ -142,7 +142,7 @@ proof_wide proof_bits_after(const proof_job *job, size_t full, uint64_t tokens)
 
 /* ---- comparisons ----------------------------------------------------------------------------------------------- */
 
-static rung_ival wide_ival(rung_certified *s, proof_wide x)
+rung_ival proof_wide_ival(rung_certified *s, proof_wide x)
 {
     rung_ival high = rung_ival_mul(s, rung_ival_u64(s, (uint64_t)(x >> 64)), rung_ival_real(s, 0x1p64));
     return rung_ival_add(s, high, rung_ival_u64(s, (uint64_t)x));
@@ -156,7 +156,7 @@ typedef struct comparison {
     proof_wide n, bits;
 } comparison;
 
-static rung_ival log2_of(rung_certified *s, uint64_t x)
+rung_ival proof_log2(rung_certified *s, uint64_t x)
 {
     return rung_ival_log2(s, rung_ival_u64(s, x));
 }
@@ -165,8 +165,8 @@ static bound_sides exceeds_sides(rung_certified *s, const void *context)
 {
     const comparison *c = context;
     bool exact = (c->V & (c->V - 1)) == 0;
-    rung_ival each = rung_ival_sub(s, log2_of(s, c->V), rung_ival_real(s, exact ? 0 : SLACK));
-    return (bound_sides){rung_ival_mul(s, wide_ival(s, c->n), each), wide_ival(s, c->bits)};
+    rung_ival each = rung_ival_sub(s, proof_log2(s, c->V), rung_ival_real(s, exact ? 0 : SLACK));
+    return (bound_sides){rung_ival_mul(s, proof_wide_ival(s, c->n), each), proof_wide_ival(s, c->bits)};
 }
 
 rung_status proof_exceeds(bool *surely, uint64_t V, proof_wide n, proof_wide bits, rung_error *err)
@@ -185,9 +185,9 @@ static bound_sides kept_sides(rung_certified *s, const void *context)
 {
     const comparison *c = context;
     bool exact = power_of_two(c->V) && power_of_two(c->theta - 1);
-    rung_ival gap = rung_ival_sub(s, log2_of(s, c->V), log2_of(s, c->theta - 1));
+    rung_ival gap = rung_ival_sub(s, proof_log2(s, c->V), proof_log2(s, c->theta - 1));
     rung_ival each = rung_ival_sub(s, gap, rung_ival_real(s, exact ? 0 : SLACK));
-    return (bound_sides){rung_ival_mul(s, wide_ival(s, c->n), each), wide_ival(s, c->bits)};
+    return (bound_sides){rung_ival_mul(s, proof_wide_ival(s, c->n), each), proof_wide_ival(s, c->bits)};
 }
 
 rung_status proof_kept(bool *surely, proof_wide A, uint64_t g, uint64_t theta, uint64_t N, rung_error *err)

@@ -49,6 +49,9 @@ proof_wide proof_bits(const proof_job *job, size_t from, size_t to, uint64_t tok
 /* The same for all that counts as after the full layer `full`: the heads beside it, and the layers behind. */
 proof_wide proof_bits_after(const proof_job *job, size_t full, uint64_t tokens);
 
+rung_ival proof_wide_ival(rung_certified *s, proof_wide x);
+rung_ival proof_log2(rung_certified *s, uint64_t x);
+
 /* exceeds V n bits of Logs.v: n log2 V > bits. */
 rung_status proof_exceeds(bool *surely, uint64_t V, proof_wide n, proof_wide bits, rung_error *err);
 /* kept A g Theta N of Logs.v: Theta = 1 or A + g log2 (Theta - 1) < g log2 N. */

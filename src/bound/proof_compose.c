@@ -397,6 +397,106 @@ rung_status proof_full_then(proof_job *job, rung_error *err)
 
 /* ---- one full layer otherwise ------------------------------------------------------------------------------------ */
 
+/* Lemma S' by blocks of the same lengths as in Thoughts.v, and weights a/b. */
+typedef struct step {
+    uint64_t q, x, a, theta;
+} step;
+
+#define STEP_B (UINT64_C(1) << 52)
+
+/* x + sum_{j<x} log2(q a + (b-a) j), each block by its mean. */
+static rung_ival block_logs(rung_certified *s, const step *v)
+{
+    rung_ival sum = rung_ival_u64(s, 0), qa = rung_ival_mul(s, rung_ival_u64(s, v->q), rung_ival_u64(s, v->a));
+    for (uint64_t j = 0, len; j < v->x; j += len) {
+        len = 1 + j / 256 < v->x - j ? 1 + j / 256 : v->x - j;
+        rung_ival twice = rung_ival_mul(s, rung_ival_u64(s, STEP_B - v->a), rung_ival_u64(s, 2 * j + len - 1));
+        rung_ival mean = rung_ival_add(s, rung_ival_mul(s, rung_ival_u64(s, 2), qa), twice);
+        sum = rung_ival_add(s, sum, rung_ival_mul(s, rung_ival_u64(s, len), rung_ival_log2(s, mean)));
+    }
+    return sum;
+}
+
+/* The most values that random_ok surely grants: T coordinates, `budget` bits. */
+static rung_status step_values(step *v, uint64_t T, proof_wide budget, rung_error *err)
+{
+    rung_certified *s;
+    rung_status status = rung_certified_new(&s, 256, err);
+    RUNG_TRY(status);
+    rung_ival xT = rung_ival_mul(s, rung_ival_u64(s, v->x), rung_ival_u64(s, T));
+    rung_ival each = rung_ival_add(s, rung_ival_u64(s, 1 + 52), proof_log2(s, v->q)); /* 1 + log2 q + log2 b */
+    each = rung_ival_sub(s, each, rung_ival_real(s, 0x1p-55));                        /* all that Coq rounds */
+    rung_ival room =
+        rung_ival_sub(s, rung_ival_mul(s, xT, each), rung_ival_mul(s, rung_ival_u64(s, T), block_logs(s, v)));
+    room = rung_ival_sub(s, room, proof_wide_ival(s, budget));
+    rung_ival loss = rung_ival_sub(s, rung_ival_u64(s, 52), proof_log2(s, v->a));
+    double values = rung_ival_low(s, rung_ival_ceil(s, rung_ival_div(s, room, loss)));
+    v->theta = values >= 1 && values < 0x1p52 ? (uint64_t)values : 0;
+    if ((proof_wide)v->theta > (proof_wide)v->x * T) v->theta = v->x * T;
+    if (rung_certified_failed(s)) status = rung_fail(err, RUNG_SYSTEM, "out of memory for certified numbers");
+    rung_certified_free(s);
+    return status;
+}
+
+/* D_2 = s + c (1 + t), and D_{l+1} = x_l D_l + 1 + c X with X contexts: steps_ok. */
+static rung_status climb_steps(bool *surely, step *steps, const proof_job *job, const proof_sizes *z, const climb *up,
+                               rung_error *err)
+{
+    const rung_bound_point *p = job->point;
+    proof_wide c = job->spec[0].message, D = job->spec[0].state + c * (1 + p->t), X = (proof_wide)p->t * up->x;
+    uint64_t theta = up->theta;
+    *surely = false;
+    for (size_t i = 0; i < p->steps; i++) {
+        uint64_t a = (uint64_t)(p->step[i].y * (double)STEP_B);
+        steps[i] = (step){p->step[i].q, p->step[i].x, a ? a : 1, 0};
+        if (D >> 60 || X >> 60) return RUNG_OK;
+        D = D * steps[i].x + 1;
+        RUNG_TRY(step_values(&steps[i], theta, D, err));
+        if (!(theta = steps[i].theta)) return RUNG_OK;
+        D += c * X, X *= steps[i].x;
+    }
+    return proof_exceeds(surely, z->V, theta, D, err);
+}
+
+static rung_status write_thoughts(proof_job *job, const climb *up, const step *steps)
+{
+    const rung_bound_point *p = job->point;
+    const rung_spec *l = &job->spec[0];
+    rung_buf *out = &job->tactic;
+    rung_buf_printf(&job->claim_text, "forall T, (T <= %zu)%%nat -> ImpossibleThinking ", p->steps + 1);
+    proof_put_layers(&job->claim_text, job, 0, 1);
+    rung_buf_printf(&job->claim_text, " T %s", job->task_text.text ? job->task_text.text : "");
+    rung_buf_printf(out, "apply (thoughts _ _ _ _ %llu %llu %llu %llu %llu\n  ", ULL(l->state), ULL(l->message),
+                    ULL(p->t), ULL(p->q), ULL(p->g));
+    put_runs(out, up);
+    for (size_t i = 0; i < p->steps; i++)
+        rung_buf_printf(out, "%sStep %llu %llu %llu %llu %llu", i ? "; " : "\n  [", ULL(steps[i].q), ULL(steps[i].x),
+                        ULL(steps[i].theta), ULL(steps[i].a), ULL(STEP_B));
+    rung_buf_printf(out, "]); [%s; reflexivity|vm_compute; reflexivity]", form_of(l));
+    job->proof->file = "Thoughts.v";
+    snprintf(job->proof->theorem, sizeof job->proof->theorem, "thoughts");
+    return RUNG_OK;
+}
+
+/* thoughts_check: Theta_{L-1} log2 V > D_L. */
+static rung_status proof_thoughts(proof_job *job, const proof_sizes *z, rung_error *err)
+{
+    const rung_bound_point *p = job->point;
+    step steps[RUNG_COUNT(p->step)];
+    if (job->spec[0].level) return proof_none(job, "%s", proof_beside_levels);
+    climb *up = rung_calloc(1, sizeof *up, err);
+    rung_status status = up ? RUNG_OK : RUNG_SYSTEM;
+    proof_wide bits = (proof_wide)job->spec[0].message + job->spec[0].state;
+    bool surely = false;
+    for (size_t i = 0; status == RUNG_OK && !surely && i < RUNG_COUNT(ladders); i++) {
+        status = climb_up(up, p->t, p->q, p->g, bits, p->x, ladders[i], err);
+        RUNG_NEXT(status, climb_steps(&surely, steps, job, z, up, err));
+    }
+    RUNG_NEXT(status, surely ? write_thoughts(job, up, steps) : proof_none(job, "%s", weaker));
+    free(up);
+    return status;
+}
+
 /* thought_check: n_1 Theta log2 V > c n_1 + s + c n_1 t. */
 rung_status proof_thought(proof_job *job, rung_error *err)
 {
@@ -405,8 +505,9 @@ rung_status proof_thought(proof_job *job, rung_error *err)
     uint64_t theta = 1;
     bool surely = false;
     if (!proof_seqcomp(&z, job)) return RUNG_OK;
-    if (rung_claim_thoughts(job->claim) != 1 || job->specs != 1)
-        return proof_none(job, "of theorem K1 Coq has one full layer without recurrent ones, and one thought");
+    if (job->specs != 1)
+        return proof_none(job, "of theorem K1 Coq has one layer, with full heads and perhaps recurrent ones beside");
+    if (p->steps) return proof_thoughts(job, &z, err);
     if (job->spec[0].level) return proof_none(job, "%s", proof_beside_levels);
     if (shape_is_wrong(job, &z)) return proof_none(job, "%s", weaker);
     proof_wide c = job->spec[0].message, s = job->spec[0].state, n1 = z.last;

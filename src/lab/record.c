@@ -49,13 +49,13 @@ static rung_status find_machine(int64_t *number, const rung_store *store, rung_e
     return lab_sql_int(number, store, 0, err, add, "ssiis", name.nodename, cpu, cores, memory, system);
 }
 
-static rung_status find_version(int64_t *number, const rung_store *store, rung_error *err)
+static rung_status find_version(int64_t *number, const rung_store *store, rung_compute compute, rung_error *err)
 {
     static const char same[] = "SELECT number FROM versions WHERE rung = ?1 AND sqlite = ?2 AND compiler = ?3"
                                " AND kernels = ?4";
     static const char add[] = "INSERT INTO versions(rung, sqlite, compiler, kernels) VALUES(?1, ?2, ?3, ?4)"
                               " RETURNING number";
-    const char *kernels = rung_isa_name(rung_cpu_isa());
+    const char *kernels = rung_compute_set(compute);
     rung_status status =
         lab_sql_int(number, store, 0, err, same, "ssss", RUNG_VERSION, sqlite3_libversion(), __VERSION__, kernels);
     if (status != RUNG_OK || *number) return status;
@@ -92,7 +92,7 @@ static rung_status insert_run(int64_t *number, const rung_store *store, const ru
     bool fell = state->diverged; /* evaluations before the divergence stay in the metrics, but are no result */
     int64_t version, machine;
     if (!conf->test_prompts) numbers = NULL;
-    RUNG_TRY(find_version(&version, store, err));
+    RUNG_TRY(find_version(&version, store, conf->compute, err));
     RUNG_TRY(find_machine(&machine, store, err));
     return lab_sql_int(
         number, store, 0, err, sql, "sssssidisiiddddddiiddiiiiiiiiididiis", run->id, run->canonical, run->keys,

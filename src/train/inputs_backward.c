@@ -71,7 +71,7 @@ static void rotate(const slice *s, float *y, size_t heads, float sign)
     size_t half = net->spec.dk / 2, tokens = shape_tokens(&s->shape);
     for (size_t r = 0; r < s->rows; r++) {
         size_t pos = shape_position(&s->shape, r % tokens);
-        const float *cosine = s->seen->w + net->cos + pos * half, *sine = s->seen->w + net->sin + pos * half;
+        const float *cosine = s->seen.w + net->cos + pos * half, *sine = s->seen.w + net->sin + pos * half;
         for (size_t h = 0; h < heads; h++) {
             float *low = y + (r * heads + h) * 2 * half, *high = low + half;
             for (size_t i = 0; i < half; i++) {
@@ -114,7 +114,7 @@ static bool act_of_source(rung_act *act, rung_mech_source source)
 
 static conv conv_of(const slice *s, const net_input *weights, size_t row, const rung_mech_conf *conf)
 {
-    return (conv){&s->shape, s->seen->w + weights->conv, row, conf->conv};
+    return (conv){&s->shape, s->seen.w + weights->conv, row, conf->conv};
 }
 
 bool train_input_is_plain(const rung_net *net, const net_group *group, size_t index)
@@ -136,7 +136,7 @@ static void make_z(const slice *s, float *z, const kept_group *kept, size_t inde
 static void project(slice *s, kept_group *kept, const net_group *group, size_t index, size_t row, const float *h)
 {
     const net_input *weights = &group->input[index];
-    train_linear(kept->raw[index], h, NULL, s->seen, &weights->linear, s->rows);
+    train_linear(kept->raw[index], h, NULL, &s->seen, &weights->linear, s->rows);
     if (weights->conv == ABSENT) return;
     conv c = conv_of(s, weights, row, group->conf);
     convolve(kept->conv[index], kept->raw[index], &c, s->sequences);
@@ -193,7 +193,7 @@ static void apply_decays(slice *s, kept_group *kept, const net_group *group)
         if (conf->mech->inputs[i].source == RUNG_FROM_TIMED)
             multiply_heads(kept->in[i], kept->in[step], s->rows * heads, conf->dv);
     for (size_t r = 0; r < s->rows * heads; r++) {
-        float rate = -expf(s->seen->w[group->input[step].rate + r % heads]);
+        float rate = -expf(s->seen.w[group->input[step].rate + r % heads]);
         for (size_t i = 0; i < each; i++) kept->in[step][r * each + i] *= rate;
     }
 }
@@ -206,7 +206,7 @@ void train_inputs(slice *s, kept_group *kept, const net_group *group, const floa
         size_t row = rung_mech_row(input, conf);
         if (!is_projected(input, row)) continue;
         if (input->source == RUNG_FROM_RATE) {
-            repeat_rate(s, kept->in[i], s->seen->w + group->input[i].rate, conf->heads);
+            repeat_rate(s, kept->in[i], s->seen.w + group->input[i].rate, conf->heads);
             continue;
         }
         project(s, kept, group, i, row, h);
@@ -225,7 +225,7 @@ static void decays_back(slice *s, const kept_group *kept, const net_group *group
     size_t step = rung_mech_decay_input(conf->mech), heads = conf->heads;
     if (!conf->mech->inputs[step].name || !kept->in[step]) return;
     size_t each = rung_mech_row(&conf->mech->inputs[step], conf) / heads;
-    const float *rates = s->seen->w + group->input[step].rate;
+    const float *rates = s->seen.w + group->input[step].rate;
     float *drates = s->grad + group->input[step].rate, *dp = s->din[step];
     for (size_t r = 0; r < s->rows * heads; r++)
         for (size_t i = 0; i < each; i++) {
@@ -297,7 +297,7 @@ static void input_back(slice *s, float *dh, const kept_group *kept, const net_gr
         for (size_t i = 0; i < s->rows * row; i++) g[i] *= s->token_share;
         dh = NULL;
     }
-    if (dh) train_linear_input_back(dh, dh, g, NULL, s->seen, &weights->linear, s->rows);
+    if (dh) train_linear_input_back(dh, dh, g, NULL, &s->seen, &weights->linear, s->rows);
     train_weights_back(s, g, h, &weights->linear, s->rows);
 }
 

@@ -11,7 +11,7 @@
 
 static const float *weights_at(const slice *s, size_t offset)
 {
-    return offset == ABSENT ? NULL : s->seen->w + offset;
+    return offset == ABSENT ? NULL : s->seen.w + offset;
 }
 
 static float *grads_at(const slice *s, size_t offset)
@@ -33,14 +33,14 @@ void train_norm_back(const slice *s, float *dx, const float *dy, const float *x,
 
 void train_weights_back(slice *s, const float *dy, const float *x, const net_linear *l, size_t rows)
 {
-    train_linear_weight_back(s->grad, dy, x, l, rows, !s->touched[l->index]);
+    train_linear_weight_back(s->grad, dy, x, &s->seen, l, rows, !s->touched[l->index]);
     s->touched[l->index] = true;
 }
 
 void train_linear_back(slice *s, float *dx, const float *start, const float *dy, const float *x, const net_linear *l,
                        size_t rows)
 {
-    if (dx) train_linear_input_back(dx, start, dy, NULL, s->seen, l, rows);
+    if (dx) train_linear_input_back(dx, start, dy, NULL, &s->seen, l, rows);
     train_weights_back(s, dy, x, l, rows);
 }
 
@@ -56,7 +56,7 @@ static void inputs_at(const float *in[RUNG_MECH_INPUT_MAX], const slice *s, cons
                       const net_group *group, size_t row)
 {
     for (size_t i = 0; group->conf->mech->inputs[i].name; i++)
-        in[i] = group->input[i].constant != ABSENT ? s->seen->w + group->input[i].constant
+        in[i] = group->input[i].constant != ABSENT ? s->seen.w + group->input[i].constant
                 : kept->in[i] ? kept->in[i] + row * stride_of(&group->conf->mech->inputs[i], group->conf)
                               : NULL;
 }
@@ -142,12 +142,12 @@ void train_embed(slice *s, const rung_batch *batch)
     float *x = net->arch.layer_count ? s->layer[0].x : s->final;
     size_t d = net->spec.d_model, tokens = shape_tokens(&s->shape), first = s->first * tokens;
     if (net->embed == ABSENT)
-        train_linear(x, batch->feature + first * net->spec.d_in, NULL, s->seen, &net->feature, s->rows);
+        train_linear(x, batch->feature + first * net->spec.d_in, NULL, &s->seen, &net->feature, s->rows);
     for (size_t r = 0; r < s->rows; r++) {
         if (net->embed != ABSENT)
-            memcpy(x + r * d, s->seen->w + net->embed + batch->token[first + r] * d, d * sizeof *x);
+            memcpy(x + r * d, s->seen.w + net->embed + batch->token[first + r] * d, d * sizeof *x);
         if (net->positions != ABSENT)
-            train_add(x + r * d, s->seen->w + net->positions + shape_position(&s->shape, r % tokens) * d, d);
+            train_add(x + r * d, s->seen.w + net->positions + shape_position(&s->shape, r % tokens) * d, d);
     }
 }
 
@@ -208,7 +208,7 @@ static const float *gated(slice *s, kept_group *kept, const net_group *group, co
     const rung_mech_conf *conf = group->conf;
     size_t count = s->rows * conf->heads * conf->dv;
     if (!conf->gate) return kept->o;
-    train_linear(kept->gate, h, NULL, s->seen, &group->gate, s->rows);
+    train_linear(kept->gate, h, NULL, &s->seen, &group->gate, s->rows);
     train_norm(s, s->dpart, kept->o, (net_norm){group->gate_norm, ABSENT}, s->rows * conf->heads, conf->dv, false);
     rung_kernels_get()->activate(s->dgate, kept->gate, RUNG_ACT_SILU, count);
     train_multiply(s->dpart, s->dgate, count);
@@ -245,7 +245,7 @@ static void mix_forward(slice *s, kept_layer *kept, const net_layer *layer)
         if (answer != kept->mixed) put_columns(kept->mixed, answer, s->rows, total, offset, width);
         offset += width;
     }
-    train_linear(kept->x1, kept->mixed, kept->x, s->seen, &layer->out, s->rows);
+    train_linear(kept->x1, kept->mixed, kept->x, &s->seen, &layer->out, s->rows);
 }
 
 static void mix_backward(slice *s, const kept_layer *kept, const net_layer *layer)
@@ -296,9 +296,9 @@ static void mlp_rows_forward(slice *s, float *y, const kept_layer *kept, const n
 {
     const rung_kernels *kern = rung_kernels_get();
     size_t d = s->net->spec.d_model;
-    train_linear(m->up, m->h, NULL, s->seen, &layer->up, m->rows);
+    train_linear(m->up, m->h, NULL, &s->seen, &layer->up, m->rows);
     if (layer->mlp == RUNG_MLP_SWIGLU) {
-        train_linear(m->gate, m->h, NULL, s->seen, &layer->gate, m->rows);
+        train_linear(m->gate, m->h, NULL, &s->seen, &layer->gate, m->rows);
         kern->activate(m->hidden, m->gate, RUNG_ACT_SILU, m->elements);
         train_multiply(m->hidden, m->up, m->elements);
     } else if (layer->mlp == RUNG_MLP_GELU) {
@@ -306,7 +306,7 @@ static void mlp_rows_forward(slice *s, float *y, const kept_layer *kept, const n
     } else {
         kern->relu(m->hidden, m->up, m->elements);
     }
-    train_linear(y + m->first * d, m->hidden, kept->x1 + m->first * d, s->seen, &layer->down, m->rows);
+    train_linear(y + m->first * d, m->hidden, kept->x1 + m->first * d, &s->seen, &layer->down, m->rows);
 }
 
 static void mlp_forward(slice *s, float *y, kept_layer *kept, const net_layer *layer)
@@ -328,7 +328,7 @@ static void mlp_rows_backward(slice *s, const net_layer *layer, const mlp_rows *
     const rung_kernels *kern = rung_kernels_get();
     size_t at = m->first * s->net->spec.d_model;
     const float *through_gate = NULL, *slope = layer->mlp == RUNG_MLP_SWIGLU ? NULL : m->up;
-    train_linear_input_back(s->dhidden, NULL, s->dx + at, slope, s->seen, &layer->down, m->rows);
+    train_linear_input_back(s->dhidden, NULL, s->dx + at, slope, &s->seen, &layer->down, m->rows);
     train_weights_back(s, s->dx + at, m->hidden, &layer->down, m->rows);
     if (layer->mlp == RUNG_MLP_SWIGLU) {
         memcpy(s->dgate, s->dhidden, m->elements * sizeof *s->dgate); /* of silu(gate): dhidden up */

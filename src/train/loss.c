@@ -84,7 +84,7 @@ static void read_forward(slice *s, const reading *r, const float *x, size_t aske
         train_norm(s, s->normed, s->chosen, r->at, asked, d, r->centre);
     else
         memcpy(s->normed, s->chosen, asked * d * sizeof *x);
-    train_linear(s->logits, s->normed, NULL, s->seen, r->linear, asked);
+    train_linear(s->logits, s->normed, NULL, &s->seen, r->linear, asked);
 }
 
 /* logits hold their gradient; dx and grad get theirs. */

@@ -25,6 +25,10 @@ void train_multiply(float *y, const float *x, size_t count)
 void train_linear(float *y, const float *x, const float *start, const seen_weights *seen, const net_linear *l,
                   size_t rows)
 {
+    if (seen->words) {
+        train_bf16_linear(y, x, start, seen, l, rows);
+        return;
+    }
     rung_kernels_get()->multiply(&(rung_product){.y = y,
                                                  .x = x,
                                                  .panels = seen->panels + l->panels,
@@ -42,6 +46,10 @@ void train_linear(float *y, const float *x, const float *start, const seen_weigh
 void train_linear_input_back(float *dx, const float *start, const float *dy, const float *factor,
                              const seen_weights *seen, const net_linear *l, size_t rows)
 {
+    if (seen->words) {
+        train_bf16_input_back(dx, start, dy, factor, seen, l, rows);
+        return;
+    }
     rung_kernels_get()->multiply(&(rung_product){.y = dx,
                                                  .x = dy,
                                                  .panels = seen->w + l->weight,
@@ -57,10 +65,8 @@ void train_linear_input_back(float *dx, const float *start, const float *dy, con
                                                  .start_row = l->cols});
 }
 
-void train_linear_weight_back(float *grad, const float *dy, const float *x, const net_linear *l, size_t rows,
-                              bool fresh)
+static void weight_back(float *dw, const float *dy, const float *x, const net_linear *l, size_t rows, bool fresh)
 {
-    float *dw = grad + l->weight;
     rung_kernels_get()->multiply(&(rung_product){.y = dw,
                                                  .x = dy,
                                                  .panels = x,
@@ -73,6 +79,15 @@ void train_linear_weight_back(float *grad, const float *dy, const float *x, cons
                                                  .x_row = 1,
                                                  .x_inner = l->rows,
                                                  .start_row = l->cols});
+}
+
+void train_linear_weight_back(float *grad, const float *dy, const float *x, const seen_weights *seen,
+                              const net_linear *l, size_t rows, bool fresh)
+{
+    if (seen->words)
+        train_bf16_weight_back(grad + l->weight, dy, x, seen, l, rows, fresh);
+    else
+        weight_back(grad + l->weight, dy, x, l, rows, fresh);
     if (l->bias != ABSENT) rung_kernels_get()->add_rows(grad + l->bias, dy, rows, l->rows);
 }
 

@@ -12,10 +12,13 @@
 
 #include "rung/kern.h"
 
-/* Weights as the forward pass sees them, by offset, and the panels of every projection. */
+/* Weights as the forward pass sees them, by offset, and the panels of every projection. If `words` is not NULL,
+ * projections and their gradients are products of bf16 numbers. */
 typedef struct seen_weights {
-    const float *w;      /* [parameters] */
-    const float *panels; /* of the network */
+    const float *w;                      /* [parameters] */
+    const float *panels;                 /* of the network */
+    const uint32_t *words, *word_panels; /* neighbours in the columns of W; panels of W^T at the places of `panels` */
+    uint32_t *room;                      /* train_words_room words of this worker */
 } seen_weights;
 
 /* y = start + W x + b; start = [rows][l->rows] or NULL. */
@@ -25,8 +28,20 @@ void train_linear(float *y, const float *x, const float *start, const seen_weigh
 void train_linear_input_back(float *dx, const float *start, const float *dy, const float *factor,
                              const seen_weights *seen, const net_linear *l, size_t rows);
 /* dW += dy^T x, db += dy. If dW is fresh, it is overwritten instead. */
-void train_linear_weight_back(float *grad, const float *dy, const float *x, const net_linear *l, size_t rows,
-                              bool fresh);
+void train_linear_weight_back(float *grad, const float *dy, const float *x, const seen_weights *seen,
+                              const net_linear *l, size_t rows, bool fresh);
+
+/* The same by products of bf16 numbers; see rung/kern.h. */
+void train_bf16_linear(float *y, const float *x, const float *start, const seen_weights *seen, const net_linear *l,
+                       size_t rows);
+void train_bf16_input_back(float *dx, const float *start, const float *dy, const float *factor,
+                           const seen_weights *seen, const net_linear *l, size_t rows);
+void train_bf16_weight_back(float *dw, const float *dy, const float *x, const seen_weights *seen, const net_linear *l,
+                            size_t rows, bool fresh);
+/* Makes the words of one projection, at its places. */
+void train_bf16_pack(uint32_t *words, uint32_t *panels, const float *w, const net_linear *l);
+/* Words of scratch memory that these need for any projection of the network. */
+size_t train_words_room(const rung_net *net);
 
 /* The norm of the model's rows; see the kernels. */
 #define NORM_EPSILON 1e-5f

@@ -17,8 +17,8 @@ struct rung_tape {
     size_t threads, sequences; /* sequences: per block */
     shape shape;
     float *seen, *panels;
-    seen_weights weights;
-    double *layer_loss_share; /* [layers]: weight of one target; below 0: the layer has no targets */
+    uint32_t *words, *word_panels; /* NULL: every product in fp32 */
+    double *layer_loss_share;      /* [layers]: weight of one target; below 0: the layer has no targets */
     rung_arena arena;
     slice *work;           /* [threads] */
     const rung_team *team; /* NULL: alone */
@@ -144,7 +144,7 @@ static void take_slice(taker *t, slice *s, const widths *w)
     const rung_net *net = t->tape->net;
     size_t d = net->spec.d_model, rows = t->rows, layers = net->arch.layer_count;
     s->net = net;
-    s->seen = &t->tape->weights;
+    s->seen = (seen_weights){.w = t->tape->seen, .panels = t->tape->panels};
     s->layer = rung_arena_alloc(&t->tape->arena, layers, sizeof *s->layer, t->err);
     if (!s->layer) t->failed = true;
     for (size_t i = 0; !t->failed && i < layers; i++) take_layer(t, &s->layer[i], &net->layer[i]);
@@ -222,7 +222,6 @@ rung_status rung_tape_new(rung_tape **out, const rung_net *net, const rung_batch
     widths w = widths_of(net, &tape->shape);
     tape->seen = take(&t, 1, net->parameters);
     tape->panels = take(&t, 1, net->panels);
-    tape->weights = (seen_weights){tape->seen, tape->panels};
     for (size_t i = 0; i < RUNG_SLICES; i++) take_part(&t, &tape->part[i]);
     tape->layer_loss_share = rung_arena_alloc(&tape->arena, net->arch.layer_count, sizeof *tape->layer_loss_share, err);
     tape->work = rung_arena_alloc(&tape->arena, tape->threads, sizeof *tape->work, err);
@@ -233,6 +232,30 @@ rung_status rung_tape_new(rung_tape **out, const rung_net *net, const rung_batch
         return RUNG_SYSTEM;
     }
     *out = tape;
+    return RUNG_OK;
+}
+
+static uint32_t *take_words(rung_tape *tape, size_t count, rung_error *err)
+{
+    return rung_arena_alloc(&tape->arena, count, sizeof(uint32_t), err);
+}
+
+const char *const rung_compute_names[] = {"fp32", "bf16", NULL};
+
+const char *rung_compute_set(rung_compute compute)
+{
+    return compute == RUNG_COMPUTE_BF16 ? rung_bf16_kernels_get()->name : rung_kernels_get()->name;
+}
+
+rung_status rung_tape_compute(rung_tape *tape, rung_compute compute, rung_error *err)
+{
+    if (compute != RUNG_COMPUTE_BF16 || tape->words) return RUNG_OK;
+    uint32_t *words = take_words(tape, tape->net->parameters, err);
+    tape->word_panels = words ? take_words(tape, tape->net->panels, err) : NULL;
+    if (!tape->word_panels) return RUNG_SYSTEM;
+    for (size_t i = 0; i < tape->threads; i++)
+        if (!(tape->work[i].seen.room = take_words(tape, train_words_room(tape->net), err))) return RUNG_SYSTEM;
+    tape->words = words;
     return RUNG_OK;
 }
 
@@ -260,12 +283,22 @@ typedef struct pass {
     train_range adding; /* parameters whose slices are being added */
 } pass;
 
+/* Gradients are computed as rung_tape_compute says, losses alone in fp32, as the fast evaluator would. */
+static bool in_bf16(const pass *p)
+{
+    return p->grad && p->tape->words;
+}
+
 static void pack_weights(void *context, size_t item, size_t worker)
 {
-    rung_tape *tape = context;
+    const pass *p = context;
+    rung_tape *tape = p->tape;
     const net_linear *l = &tape->net->linear[item];
     (void)worker;
-    rung_kernels_get()->pack(tape->panels + l->panels, tape->seen + l->weight, l->cols, l->rows, 1, l->cols);
+    if (in_bf16(p))
+        train_bf16_pack(tape->words + l->weight, tape->word_panels + l->panels, tape->seen + l->weight, l);
+    else
+        rung_kernels_get()->pack(tape->panels + l->panels, tape->seen + l->weight, l->cols, l->rows, 1, l->cols);
 }
 
 /* One layer and its auxiliary loss, whose gradient is added to the one from above. */
@@ -328,6 +361,8 @@ static void do_slice(void *context, size_t item, size_t worker)
     size_t index = p->slices.first + item;
     train_part *out = &p->tape->part[index];
     size_t all = p->batch->sequences, first = first_of(all, index), end = first_of(all, index + 1);
+    s->seen.words = in_bf16(p) ? p->tape->words : NULL;
+    s->seen.word_panels = p->tape->word_panels;
     s->shape = shape_of(p->batch);
     size_t each = smaller(p->tape->sequences, sequences_of_block(&s->shape));
     s->token_share = 1 / (float)(all * shape_tokens(&s->shape));
@@ -439,7 +474,7 @@ static rung_status run(rung_loss *loss, float *grad, const rung_net *net, rung_t
     tape->net = net;
     RUNG_TRY(fill_layer_targets(tape->layer_loss_share, net, batch, tokens, err));
     train_net_seen(tape->seen, net);
-    rung_par_for(net->linear_count, tape->threads, pack_weights, tape);
+    rung_par_for(net->linear_count, tape->threads, pack_weights, &p);
     rung_par_for(p.slices.end - p.slices.first, tape->threads, do_slice, &p);
     train_share_parts(tape->team, tape->part);
     if (grad) train_share_gradient(tape->team, grad, net->parameters, add_slices, &p);

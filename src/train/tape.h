@@ -57,7 +57,7 @@ static inline size_t shape_row(const shape *s, size_t t, size_t pos)
 
 typedef struct slice {
     const rung_net *net;
-    const seen_weights *seen;
+    seen_weights seen;
     shape shape;
     size_t first, sequences, rows; /* the present block: a few sequences of the batch */
     kept_layer *layer;

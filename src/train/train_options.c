@@ -117,6 +117,13 @@ const rung_option rung_train_option_table[] = {
      .kind = RUNG_OPTION_FLAG,
      .at = offsetof(rung_train_options, random_labels),
      .help = "control: answers are random, and accuracy must stay at chance"},
+    {.name = "compute",
+     .kind = RUNG_OPTION_CHOICE,
+     .at = offsetof(rung_train_options, compute),
+     .metavar = "FORMAT",
+     .help = "products of a step: fp32, or bf16 with sums in fp32; weights and optimiser stay in fp32",
+     .fallback = "fp32",
+     .choices = rung_compute_names},
     TEXT_ROW("numbers", numbers, "FORMAT", "train for weights in this format: bf16, f16, eXmY, qI.F", NULL),
     COUNT_ROW("eval-every", eval_every, 0, INT64_C(1) << 40, "steps between evaluations; 0: only at the end", "100"),
     COUNT_ROW("eval-prompts", eval_prompts, 0, 1 << 24, "fresh prompts of an evaluation", "256"),
@@ -175,6 +182,7 @@ static void fill_learning(rung_train_spec *conf, const rung_train_options *w)
     conf->mix_second = w->mix_second;
     conf->mix_until = w->mix_until;
     conf->random_labels = w->random_labels;
+    conf->compute = (rung_compute)(w->compute + 1);
     conf->numbers = w->numbers;
 }
 

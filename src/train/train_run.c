@@ -33,6 +33,7 @@ void rung_train_defaults(rung_train_spec *conf)
         .seed = 1,
         .steps = 1000,
         .batch = 32,
+        .compute = RUNG_COMPUTE_FP32,
         .accumulate = 1,
         .gain = 0.57735026918962576, /* 1/sqrt(3): the variance 1/(3 fan_in) that PyTorch gives a projection */
         .score_gain = 1,
@@ -97,6 +98,7 @@ void rung_train_canonical(rung_buf *out, const rung_train_spec *conf)
     if (conf->test_prompts) rung_buf_printf(out, " test_prompts=%" PRIu64, conf->test_prompts);
     if (rung_train_tests_exactly(conf)) rung_buf_printf(out, " test_numbers=%s", conf->test_numbers);
     if (conf->thoughts) rung_buf_printf(out, " thoughts=%zu", conf->thoughts);
+    if (conf->compute == RUNG_COMPUTE_BF16) rung_buf_puts(out, " compute=bf16");
     put_unusual(out, conf);
 }
 
@@ -198,6 +200,7 @@ static rung_status open_net(trainer *t, rung_error *err)
         if (status == RUNG_OK) rung_net_quantise(t->net, &fmt);
     }
     RUNG_NEXT(status, rung_tape_new(&t->tape, t->net, train_data_batch(t->data), conf->threads, err));
+    RUNG_NEXT(status, rung_tape_compute(t->tape, conf->compute, err));
     if (status == RUNG_OK) rung_tape_join(t->tape, t->team);
     return status;
 }
@@ -531,6 +534,7 @@ static void show(rung_train_state *state, const trainer *t)
                                 .layer = t->layer,
                                 .layers = t->layers,
                                 .outer_gradient = t->outer_gradient,
+                                .set = rung_compute_set(t->conf->compute),
                                 .resumed = t->resumed,
                                 .stopped_early = t->at.stopped_early,
                                 .finished = is_over(t),

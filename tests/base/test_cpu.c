@@ -57,13 +57,37 @@ static void detection_agrees_with_the_kernel(void **state)
     assert_int_equal(rung_cpu_isa(), isa_by_kernel());
 }
 
+static bool bf16_by_kernel(void)
+{
+    static const char *const bf16[] = {"avx512_bf16", NULL};
+    char flags[8192];
+    read_flags(flags, sizeof flags);
+    return isa_by_kernel() == RUNG_ISA_AVX512 && has_all(flags, bf16);
+}
+
+static void bf16_is_there_as_the_kernel_says_unless_it_is_masked(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *allowed;
+        bool masked;
+    } cases[] = {{NULL, false},    {"avx512_bf16", false}, {"nonsense", false},
+                 {"avx512", true}, {"avx2", true},         {"ref", true}};
+    for (size_t i = 0; i < RUNG_COUNT(cases); i++) {
+        unsetenv("RUNG_ISA");
+        if (cases[i].allowed) setenv("RUNG_ISA", cases[i].allowed, 1);
+        rung_cpu_forget();
+        assert_int_equal(rung_cpu_bf16(), bf16_by_kernel() && !cases[i].masked);
+    }
+}
+
 static void environment_lowers_and_never_raises(void **state)
 {
     (void)state;
-    static const char *const names[] = {"ref", "avx2", "avx512"};
+    static const char *const names[] = {"ref", "avx2", "avx512", "avx512_bf16"};
     rung_isa best = isa_by_kernel();
-    for (int i = 0; i < 3; i++) {
-        assert_string_equal(rung_isa_name((rung_isa)i), names[i]);
+    for (int i = 0; i < 4; i++) {
+        if (i < 3) assert_string_equal(rung_isa_name((rung_isa)i), names[i]);
         setenv("RUNG_ISA", names[i], 1);
         rung_cpu_forget();
         assert_int_equal(rung_cpu_isa(), (int)best < i ? (int)best : i);
@@ -104,6 +128,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(detection_agrees_with_the_kernel),
+        cmocka_unit_test(bf16_is_there_as_the_kernel_says_unless_it_is_masked),
         cmocka_unit_test(environment_lowers_and_never_raises),
         cmocka_unit_test(nonsense_in_the_environment_changes_nothing),
         cmocka_unit_test(thread_count_is_the_machine_or_the_environment),

@@ -17,6 +17,25 @@ SMALL=(--arch full --task eva N=4 V=4 --d-model 16 --dk 8 --dv 4 --batch 16)
     [ ! -e a.safetensors.checkpoint ]
 }
 
+@test "train --compute bf16 gives the same bytes for threads and instruction sets, says what computed it, and differs from fp32" {
+    rung train "${SMALL[@]}" --steps 30 -o plain.safetensors >/dev/null
+    rung train "${SMALL[@]}" --steps 30 --compute bf16 -o a.safetensors --threads 1 | grep '^compute   bf16 products, by the '
+    for isa in ref avx2 avx512 avx512_bf16; do
+        RUNG_ISA=$isa rung train "${SMALL[@]}" --steps 30 --compute bf16 -o b.safetensors --threads 2 --json >$isa.json
+        cmp a.safetensors b.safetensors
+    done
+    ! cmp -s a.safetensors plain.safetensors
+    python '
+import json
+run = json.load(open("ref.json"))
+assert run["compute"] == "bf16" and run["kernels"] == "ref" and " compute=bf16" in run["run"]'
+    echo '{"arch": "full", "task": "eva N=4 V=4", "d-model": 16, "dk": 8, "dv": 4, "batch": 16, "compute": "bf16"}' >run.json
+    rung train run.json --steps 30 -o c.safetensors >/dev/null
+    cmp a.safetensors c.safetensors
+    run -2 --separate-stderr rung train "${SMALL[@]}" --steps 1 --compute fp16 -o d.safetensors
+    [[ $stderr == *"fp16"*"bf16"* ]]
+}
+
 # interrupt SIGNAL OUT: ends a run after some steps and prints its exit code. A shell would start it with SIGINT ignored.
 interrupt() {
     python '
