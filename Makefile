@@ -43,12 +43,12 @@ ISA_FLAGS_avx512 := -DRUNG_ISA_SUFFIX=_avx512 -mavx512f -mavx512dq -mavx512vl -m
 BF16_ISAS = $(if $(filter avx512,$(ISAS)),avx512_bf16)
 ISA_FLAGS_avx512_bf16 := $(filter-out -DRUNG%,$(ISA_FLAGS_avx512)) -DRUNG_ISA_SUFFIX=_avx512_bf16 -mavx512bf16
 
-.PHONY: all static config deps deps-test plots mpi debug compile-commands dist test asan tsan test-arm fuzz fuzz-smoke soak \
+.PHONY: all static config deps deps-test plots mpi debug compile-commands dist test asan tsan test-arm test-slurm fuzz fuzz-smoke soak \
         mutate-premises learn bench bench-commands bench-ranks peer proofs check-coverage layers format format-check table table-trained \
         install uninstall help clean unit unit-plain smoke-build cli proofs-random
 
 # Goals that compile nothing in this make: they need no configuration, or install first and call make again.
-OUTER := deps deps-test plots mpi debug dist test asan tsan test-arm fuzz fuzz-smoke soak mutate-premises learn bench bench-ranks \
+OUTER := deps deps-test plots mpi debug dist test asan tsan test-arm test-slurm fuzz fuzz-smoke soak mutate-premises learn bench bench-ranks \
          peer proofs proofs-random check-coverage layers format format-check table table-trained uninstall help clean
 
 MAKEFLAGS += --no-print-directory
@@ -315,6 +315,11 @@ tsan: deps-test ## the threaded unit tests under ThreadSanitizer
 test-arm: ## build the core for aarch64 and run its unit tests under qemu-user (docs/build.md)
 	@scripts/deps.sh arm
 	@BUILD=$(BUILD) scripts/test-arm.sh
+
+test-slurm: ## a sweep under a Slurm of its own on this machine, with requeues and a dead node; installs slurm-wlm
+	@scripts/deps.sh build test mpi slurm
+	@$(MAKE) -j2 all
+	@RUNG=$(BUILD)/rung PYTHON=$(PYTHON) scripts/slurm.sh bats --tap tests/slurm/slurm.bats
 
 check-coverage: ## which lines of the checker its tests do not reach
 	@BUILD=$(BUILD) PYTHON=$(PYTHON) tests/check/coverage.sh

@@ -246,7 +246,7 @@ static void sha256(char hex[65], const unsigned char *data, size_t size)
 /* ---- numbers (3.1, 3.2, 3.4) ------------------------------------------------------------------------------------- */
 
 /* Every value of every format is a double, so values are kept in doubles. */
-static struct {
+struct format {
     bool fixed, single; /* single: f32, the machine's own */
     bool exact_product; /* a product of two values is a double */
     int x, y;           /* bits of exponent and mantissa, or of integer and fraction */
@@ -264,7 +264,10 @@ static struct {
     double plain;       /* below it codes are rounded quickly and need not be clamped */
     double one;         /* r(1) */
     double least;       /* where a softmax starts: -inf, or the smallest value */
-} num;
+};
+
+/* The format of the operations; while numbers of another format are stored or compared, that one. */
+static struct format num;
 
 static uint64_t bits_of(double x)
 {
@@ -515,6 +518,191 @@ static bool set_format(struct text name)
         if (usual[i].x == x && usual[i].y == y) return false;
     }
     return generic && x >= 2 && x <= 11 && y >= 1 && y <= 25 && (set_float((int)x, (int)y), true);
+}
+
+/* ---- mixed formats (3.5) ----------------------------------------------------------------------------------------- */
+
+enum quantity { WEIGHTS, ACT, ACC, STATE, CACHE, GATES, BETA, QUANTITIES };
+static const char *const quantity_names[QUANTITIES] = {"weights", "act", "acc", "state", "cache", "gate", "beta"};
+
+struct stored {
+    struct text name;
+    struct format code, scale;
+    bool finite;    /* no infinities: what is larger becomes the largest */
+    double largest; /* of finite codes */
+    int scale_bits; /* 0: no scales; 8: powers of two */
+    size_t block;   /* SIZE_MAX: a row */
+};
+
+static struct {
+    bool mixed, stochastic;
+    uint64_t seed;
+    struct stored of[QUANTITIES];
+} mixture;
+
+static bool set_stored(struct stored *s, struct text name)
+{
+    static const struct {
+        const char *name;
+        int x, y;
+        double largest;
+    } codes[] = {{"e4m3fn", 4, 3, 448}, {"e2m1fn", 2, 1, 6}, {"int8", 0, 7, 127}, {"int4", 0, 3, 7}};
+    static const char *const short_names[] = {"mxfp8", "mxfp4"}, *const long_names[] = {"e4m3fn", "e2m1fn"};
+    *s = (struct stored){.name = name};
+    struct text rest = name, code = cut(&rest, '/'), scale = rest, block = cut(&scale, '*');
+    size_t micro = index_of(name, short_names, 2), value = 0, i = 0;
+    bool scaled = code.len < name.len || micro < 2, power = micro < 2 || is(scale, "e8m0");
+    if (micro < 2) code = (struct text){long_names[micro], strlen(long_names[micro])};
+    while (i < 4 && !is(code, codes[i].name)) i++;
+    if (i == 4 && (scaled || !set_format(code))) return false;
+    if (i < 4 && codes[i].x) set_float(codes[i].x, codes[i].y);
+    if (i < 4 && !codes[i].x) set_fixed(codes[i].y, 0);
+    s->finite = i < 4;
+    if (s->finite) s->largest = num.largest = codes[i].largest;
+    if (s->finite && !num.fixed) num.span_bits = bits_of(num.largest) - num.normal_bits;
+    s->code = num;
+    if (!scaled) return i == 4 || i == 0;
+    s->block = 32, s->scale_bits = 8;
+    if (micro < 2) return true;
+    if (is(block, "row"))
+        s->block = SIZE_MAX;
+    else if (!canonical(&value, block, 1 << 20) || value < 2)
+        return false;
+    else
+        s->block = value;
+    if (block.len + code.len + 1 < name.len && scale.len == 0) return false; /* "*" and nothing */
+    if (power) return !(s->block == 32 && i < 2);                            /* those have short names */
+    if (scale.len && !is(scale, "f16") && !is(scale, "bf16")) return false;
+    set_float(is(scale, "f16") ? 5 : 8, is(scale, "f16") ? 10 : is(scale, "bf16") ? 7 : 23);
+    s->scale = num, s->scale_bits = num.bits;
+    return true;
+}
+
+/* Whether every value of b is one of a. */
+static bool holds_all(const struct format *a, const struct format *b)
+{
+    if (a->fixed) return b->fixed && b->x <= a->x && b->y <= a->y;
+    double spacing = b->fixed ? b->unit : ldexp(1, b->e_min - b->y);
+    double most = b->fixed ? -b->low * b->unit : b->largest;
+    return (b->fixed ? b->bits - 1 : b->y + 1) <= a->y + 1 && spacing >= ldexp(1, a->e_min - a->y) &&
+           most <= a->largest;
+}
+
+/* The canonical text of mixed formats; num becomes acc. */
+static bool set_mixture(struct text text)
+{
+    memset(&mixture, 0, sizeof mixture);
+    if (text.len == 0 || text.at[text.len - 1] == ',') return false;
+    for (size_t q = 0; q < QUANTITIES; q++) {
+        struct text value = cut(&text, ','), key = cut(&value, '=');
+        if (!is(key, quantity_names[q]) || !set_stored(&mixture.of[q], value)) return false;
+    }
+    const struct format *acc = &mixture.of[ACC].code;
+    for (size_t q = 0; q < QUANTITIES; q++) {
+        const struct stored *s = &mixture.of[q];
+        if (s->finite && q != WEIGHTS && q != STATE && q != CACHE) return false;
+        if (s->scale_bits ? acc->fixed || acc->x < 8 || acc->y < 23 : !holds_all(acc, &s->code)) return false;
+        mixture.mixed = mixture.mixed || compare_text(s->name, mixture.of[ACC].name) != 0;
+    }
+    num = *acc;
+    if (text.len) {
+        struct text round = cut(&text, ','), seed = text, word = cut(&seed, '=');
+        size_t value = 0;
+        if (!is(round, "round=stochastic") || !is(word, "seed") || !canonical(&value, seed, (UINT64_C(1) << 53) - 1))
+            return false;
+        mixture.stochastic = mixture.mixed = true, mixture.seed = value;
+    }
+    return mixture.mixed;
+}
+
+static size_t scales_of(const struct stored *s, size_t row)
+{
+    if (s->scale_bits == 0 || row == 0) return 0;
+    return s->block >= row ? 1 : (row - 1) / s->block + 1;
+}
+
+static uint64_t shuffle(uint64_t x)
+{
+    x += UINT64_C(0x9e3779b97f4a7c15);
+    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return x ^ (x >> 31);
+}
+
+/* To num. |x| = (k + f) u: up with the probability f. */
+static double round_by_chance(double x, uint64_t chance)
+{
+    double size = fabs(x), most = num.fixed ? num.high * num.unit : num.largest, u = num.unit;
+    if (!(size < most) || size == 0) return r(x);
+    if (!num.fixed) {
+        int e = 0;
+        frexp(size, &e);
+        u = ldexp(1, (e - 1 > num.e_min ? e - 1 : num.e_min) - num.y);
+    }
+    double k = floor(size / u), f = size / u - k;
+    if (ldexp((double)(chance >> 11), -53) < f) k++;
+    return num.fixed ? copysign(k * u, x) + 0.0 : copysign(k * u, x);
+}
+
+struct chance {
+    uint64_t key, first; /* of the first number of a call */
+};
+
+static void round_codes(const struct stored *s, double *x, size_t count, const struct chance *chance, uint64_t first)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (s->finite && fabs(x[i]) > s->largest) x[i] = copysign(s->largest, x[i]);
+        x[i] = chance ? round_by_chance(x[i], shuffle(chance->key ^ (first + i))) : r(x[i]);
+    }
+}
+
+/* NaN: a number is no number or infinite, or the scale is. */
+static double scale_for(const struct stored *s, const double *x, size_t count)
+{
+    double most = 0, scale = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (isnan(x[i]) || isinf(x[i])) return (double)NAN;
+        if (fabs(x[i]) > most) most = fabs(x[i]);
+    }
+    if (s->scale_bits == 8) {
+        int e = 0, top = 0;
+        frexp(most, &e), frexp(s->largest, &top);
+        e = most == 0 || e - top < -127 ? -127 : e - top > 127 ? 127 : e - top;
+        return ldexp(1, e);
+    }
+    struct format own = num;
+    num = s->scale;
+    scale = r(most / s->largest);
+    num = own;
+    return isinf(scale) ? (double)NAN : scale < 0x1p-100 ? 0 : scale;
+}
+
+/* Numbers become what is read back after they were stored, as values of acc. `scales`: one for each block. */
+static void store_rows(enum quantity q, double *x, size_t rows, size_t row, double *scales, const struct chance *chance)
+{
+    const struct stored *s = &mixture.of[q];
+    if (!mixture.mixed || (!chance && compare_text(s->name, mixture.of[ACC].name) == 0)) return;
+    struct format acc = num;
+    size_t step = s->scale_bits && s->block < row ? s->block : row;
+    spend(8 * (uint64_t)rows * row);
+    for (size_t n = 0; n < rows; n++)
+        for (size_t at = 0; at < row; at += step) {
+            double *block = x + n * row + at, scale = 1;
+            size_t count = row - at < step ? row - at : step;
+            uint64_t first = chance ? chance->first + n * row + at : 0;
+            if (s->scale_bits) scale = scale_for(s, block, count);
+            if (s->scale_bits && scales) *scales++ = scale;
+            for (size_t i = 0; i < count && s->scale_bits; i++) block[i] = scale > 0 ? block[i] / scale : scale;
+            num = s->code;
+            if (scale > 0) round_codes(s, block, count, chance, first);
+            num = acc;
+            for (size_t i = 0; i < count && s->scale_bits && scale > 0; i++) block[i] = mul(block[i], scale);
+        }
+}
+
+static void store(enum quantity q, double *x, size_t count)
+{
+    store_rows(q, x, 1, count, NULL, NULL);
 }
 
 /* ---- functions (3.2): double-double, and Ziv's test -------------------------------------------------------------- */
@@ -1180,7 +1368,35 @@ static double weight_element(const struct tensor *t, size_t i)
     double v = whole ? (double)integer : float_element(t, i);
     if (isnan(v)) reject("tensor '%.*s': element %zu is not a number", SHOW(t->name), i);
     if (integer > limit || integer < -limit) reject("tensor '%.*s': element %zu is beyond 2^53", SHOW(t->name), i);
-    return r(v);
+    return mixture.mixed ? v : r(v);
+}
+
+static bool ends_with(struct text name, const char *end)
+{
+    size_t len = strlen(end);
+    return name.len >= len && memcmp(name.at + name.len - len, end, len) == 0;
+}
+
+/* 3.5: which quantity a tensor is. */
+static enum quantity quantity_of(const struct tensor *t)
+{
+    if (ends_with(t->name, ".A")) return GATES;
+    bool matrix =
+        t->rank == 2 && t->name.len > 7 && memcmp(t->name.at, "layers.", 7) == 0 && ends_with(t->name, ".weight");
+    return matrix || mixture.of[WEIGHTS].scale_bits == 0 ? WEIGHTS : ACT;
+}
+
+/* Weights of mixed formats are doubles of the file: they are rounded even where the format is that of acc. */
+static void store_weights(const struct tensor *t, double *values)
+{
+    enum quantity q = quantity_of(t);
+    size_t row = t->rank == 2 ? t->shape[1] : t->count;
+    if (compare_text(mixture.of[q].name, mixture.of[ACC].name) != 0)
+        store_rows(q, values, row ? t->count / row : 0, row, NULL, NULL);
+    else
+        for (size_t i = 0; i < t->count; i++) values[i] = r(values[i]);
+    for (size_t i = 0; i < t->count; i++)
+        if (isnan(values[i])) reject("tensor '%.*s': a block with an infinity has no scale", SHOW(t->name));
 }
 
 static struct tensor *find_tensor(struct file *file, const char *name)
@@ -1209,6 +1425,7 @@ static double *take_weights(struct file *file, const char *name, size_t rows, si
     struct tensor *t = take_tensor(file, name, rows, columns);
     double *values = numbers(t->count);
     for (size_t i = 0; i < t->count; i++) values[i] = weight_element(t, i);
+    if (mixture.mixed) store_weights(t, values);
     return values;
 }
 
@@ -1314,14 +1531,17 @@ static struct certificate read_certificate(struct bytes bytes)
 {
     struct lines all = {{(const char *)bytes.data, bytes.size}, 0}, *lines = &all;
     struct certificate c = {.kind = KINDS};
-    if (!is(next_line(lines, "rung-certificate"), "1")) malformed(lines, "this checker knows version 1");
+    struct text version = next_line(lines, "rung-certificate");
+    if (!is(version, "1") && !is(version, "2")) malformed(lines, "this checker knows versions 1 and 2");
     c.kind = (enum kind)index_of(next_line(lines, "kind"), kind_names, KINDS);
     if (c.kind == KINDS) malformed(lines, "an unknown kind");
     c.digest = hex_line(lines, "model");
     if (c.digest.len != 64) malformed(lines, "64 hexadecimal digits expected");
     c.arch = next_line(lines, "arch");
     c.format = next_line(lines, "numbers");
-    if (!set_format(c.format)) malformed(lines, "not the canonical name of a format");
+    memset(&mixture, 0, sizeof mixture);
+    if (is(version, "1") && !set_format(c.format)) malformed(lines, "not the canonical name of a format");
+    if (is(version, "2") && !set_mixture(c.format)) malformed(lines, "not the canonical text of mixed formats");
     c.task = task_line(lines);
     c.prompts = c.kind == WRONG_ANSWER ? 1 : 2;
     for (int i = 0; i < c.prompts; i++) c.prompt[i] = prompt_line(lines);
@@ -1451,6 +1671,8 @@ static struct shape read_mechanism(struct parser *p)
         if (keys[i].mechanisms >> shape.mechanism & 1) *field_of(&shape, &keys[i]) = keys[i].fallback;
     while (take(p, ':')) read_key(p, &shape, seen);
     if (take(p, '@')) shape.heads = number_up_to(p, next_word(p, ""), 1, 65536);
+    if (mixture.mixed && (shape.mechanism == LOGLINEAR || shape.mechanism == SPARSE))
+        reject("arch: '%.*s' takes one format for everything", SHOW(name));
     if (shape.comp != 0) reject("arch: sparse with another compression than the mean cannot be certified");
     if (shape.mechanism == SPARSE && shape.window > 0 && shape.branches == 0)
         reject("arch: sparse with W > 0 needs branches=nsa");
@@ -1547,10 +1769,13 @@ struct group {
     double *gate_norm, *gate_row;
     double *out; /* [H dv] */
     /* carried */
-    size_t slot;              /* numbers per slot: a token of all heads, a matrix of all heads */
-    size_t tokens;            /* seen */
-    double *state;            /* slots */
-    double *summaries;        /* sparse: [blocks][H][dk+dv] */
+    size_t slot;       /* numbers per slot: a token of all heads, a matrix of all heads */
+    size_t tokens;     /* seen */
+    double *state;     /* slots */
+    double *summaries; /* sparse: [blocks][H][dk+dv] */
+    double *scales;    /* of mixed formats: [slots][slot_scales] */
+    size_t slot_scales;
+    size_t index, layer;      /* of the group in its layer */
     size_t slots, matrices;   /* allocated; of loglinear: in use */
     double *scratch, *scores; /* enough for what the mechanism does on the way */
     struct candidate *candidates;
@@ -1786,6 +2011,7 @@ static void load_layer(struct file *file, struct model *m, size_t index, const s
     m->group_count += mix->groups;
     for (size_t g = 0; g < mix->groups; g++) {
         layer->groups[g].shape = mix->group[g];
+        layer->groups[g].index = g, layer->groups[g].layer = index;
         load_group(file, c, &layer->groups[g], name_of("%s.mix.%zu", name, g));
         const struct shape *s = &layer->groups[g].shape;
         layer->width += s->heads * s->dv;
@@ -1873,6 +2099,7 @@ static void project(double *y, const struct matrix *m, const double *x)
 {
     dots(y, x, m->weight, m->columns, m->rows, m->columns);
     for (size_t i = 0; i < m->rows && m->bias; i++) y[i] = add(y[i], m->bias[i]);
+    store(ACT, y, m->rows);
 }
 
 /* o_i = dot over j of S_ji and x_j. */
@@ -1953,13 +2180,20 @@ static void attend(struct softmax *s, const struct group *g, const double *q, co
     for (size_t j = 0; j <= last - first; j++) softmax_add(s, g->scores[j], rows + j * g->slot + g->shape.dk);
 }
 
-static void keep_token(const struct group *g, double *slot)
+static void keep_token(const struct group *g, size_t slot_index)
 {
     const struct shape *s = &g->shape;
+    double *slot = g->state + slot_index * g->slot,
+           *scales = g->scales ? g->scales + slot_index * g->slot_scales : NULL;
     for (size_t h = 0; h < s->heads; h++, slot += s->dk + s->dv) {
         memcpy(slot, g->k + h * s->dk, s->dk * sizeof *slot);
         memcpy(slot + s->dk, g->v + h * s->dv, s->dv * sizeof *slot);
+        store_rows(CACHE, slot, 1, s->dk, scales, NULL);
+        if (scales) scales += scales_of(&mixture.of[CACHE], s->dk);
+        store_rows(CACHE, slot + s->dk, 1, s->dv, scales, NULL);
+        if (scales) scales += scales_of(&mixture.of[CACHE], s->dv);
     }
+    no_nan(g->state + slot_index * g->slot, mixture.mixed ? g->slot : 0, "a stored key or value", g->layer, g->tokens);
 }
 
 static void run_full(struct group *g, bool asked)
@@ -1968,7 +2202,7 @@ static void run_full(struct group *g, bool asked)
     size_t t = g->tokens;
     bool ring = s->mechanism == WINDOW && t >= s->window; /* token t - W + 1 is in the slot after that of token t */
     size_t slot = ring ? t % s->window : t;
-    keep_token(g, g->state + slot * g->slot);
+    keep_token(g, slot);
     for (size_t h = 0; h < s->heads && asked; h++) {
         const double *q = g->q + h * s->dk, *rows = g->state + h * (s->dk + s->dv);
         struct softmax sum = softmax_start(g->out + h * s->dv, s->dv);
@@ -2018,24 +2252,46 @@ static void correction(double *u, const double *state, const double *k, const do
     for (size_t i = 0; i < s->dv; i++) u[i] = mul(beta, sub(v ? v[i] : 0, u[i]));
 }
 
+/* The state of head h, of `count` numbers, after the present token: rows of dv numbers, and a shorter one. */
+static void store_state(const struct group *g, size_t h, size_t count)
+{
+    const struct stored *s = &mixture.of[STATE];
+    size_t dv = g->shape.dv, rows = count / dv, rest = count % dv;
+    double *state = g->state + h * count;
+    double *scales = g->scales ? g->scales + h * (rows * scales_of(s, dv) + scales_of(s, rest)) : NULL;
+    struct chance chance = {.key = shuffle(shuffle(shuffle(shuffle(mixture.seed) ^ g->layer) ^ g->index) ^ g->tokens)};
+    chance.first = h * count;
+    store_rows(STATE, state, rows, dv, scales, mixture.stochastic ? &chance : NULL);
+    chance.first += rows * dv;
+    store_rows(STATE, state + rows * dv, 1, rest, scales ? scales + rows * scales_of(s, dv) : NULL,
+               mixture.stochastic ? &chance : NULL);
+}
+
+static void read_matrix(struct group *g, size_t h, const double *state, size_t rho)
+{
+    const struct shape *s = &g->shape;
+    double *o = g->out + h * s->dv, *f = g->scratch + s->dv;
+    const double *q = feature_map(f, s, g->q + h * s->dk), *z = state + rho * s->dv;
+    transposed(o, state, q, rho, s->dv);
+    double den = s->norm ? dot(z, q, rho) : 0;
+    for (size_t i = 0; i < s->dv && s->norm; i++) o[i] = divide(o[i], den);
+}
+
 static void run_matrix(struct group *g, bool asked)
 {
     const struct shape *s = &g->shape;
     bool per_channel = s->mechanism == GLA || s->mechanism == KDA;
     size_t rho = features(s);
     for (size_t h = 0; h < s->heads; h++) {
-        double *state = g->state + h * rho * (s->dv + s->norm), *z = state + rho * s->dv, *o = g->out + h * s->dv;
+        double *state = g->state + h * rho * (s->dv + s->norm), *z = state + rho * s->dv;
         double *u = g->scratch, *f = u + s->dv;
         const double *k = feature_map(f, s, g->k + h * s->dk), *v = g->v + h * s->dv;
         if (g->g) fade(state, g->g + h * (per_channel ? s->dk : 1), per_channel, s);
         if (g->beta) correction(u, state, k, v, g->beta[h], s);
         add_outer(state, k, g->beta ? u : v, rho, s->dv);
         if (s->norm) add_rows(z, k, rho);
-        if (!asked) continue;
-        const double *q = feature_map(f, s, g->q + h * s->dk);
-        transposed(o, state, q, rho, s->dv);
-        double den = s->norm ? dot(z, q, rho) : 0;
-        for (size_t i = 0; i < s->dv && s->norm; i++) o[i] = divide(o[i], den);
+        if (asked) read_matrix(g, h, state, rho);
+        if (mixture.mixed) store_state(g, h, rho * (s->dv + s->norm));
     }
 }
 
@@ -2162,7 +2418,7 @@ static void sparse_head(struct group *g, size_t h)
 static void run_sparse(struct group *g, bool asked)
 {
     size_t t = g->tokens;
-    keep_token(g, g->state + t * g->slot);
+    keep_token(g, t);
     if ((t + 1) % g->shape.block == 0) summarize(g, t / g->shape.block);
     g->opened = false;
     for (size_t h = 0; h < g->shape.heads && asked; h++) sparse_head(g, h);
@@ -2190,6 +2446,7 @@ static void norm(double *h, const struct model *m, const struct matrix *w, const
     }
     rms_norm(h, h, w->weight, d, m->r_d, m->eps_norm);
     if (w->bias) add_rows(h, w->bias, d);
+    store(ACT, h, d);
 }
 
 static void convolve(struct input *in, size_t row, size_t taps)
@@ -2202,6 +2459,7 @@ static void convolve(struct input *in, size_t row, size_t taps)
         if (taps >= 2) in->history[(taps - 2) * row + c] = now;
         in->row[c] = silu(acc);
     }
+    store(ACT, in->row, row);
 }
 
 static double source_function(enum source source, double y)
@@ -2228,13 +2486,18 @@ static void make_input(const struct model *m, const struct group *g, struct inpu
     project(in->row, &in->project, m->h);
     if (in->taps) convolve(in, row, s->conv);
     for (size_t i = 0; i < row; i++) in->row[i] = source_function(in->source, in->row[i]);
+    if (in->source == GATE) store(BETA, in->row, row);
+    if (in->source == LOG_GATE || in->source == SOFTPLUS) store(GATES, in->row, row);
     for (size_t h = 0; h < s->heads && order <= K; h++) {
         double *z = in->row + h * s->dk;
         if (s->unit) {
             double length = square_root(add(dot(z, z, s->dk), m->eps_unit));
             for (size_t i = 0; i < s->dk; i++) z[i] = divide(z[i], length);
+            store(ACT, z, s->dk);
         }
-        if (m->cos) rotate_head(z, m->cos + position * (s->dk / 2), m->sin + position * (s->dk / 2), s->dk / 2);
+        if (!m->cos) continue;
+        rotate_head(z, m->cos + position * (s->dk / 2), m->sin + position * (s->dk / 2), s->dk / 2);
+        store(ACT, z, s->dk);
     }
 }
 
@@ -2248,6 +2511,7 @@ static void make_inputs(const struct model *m, struct group *g, size_t layer, si
         struct input *in = &g->input[n];
         for (size_t i = 0; i < s->heads * in->width && in->source == DECAY; i++)
             in->row[i] = sub(0, mul(in->a[i / in->width], in->row[i]));
+        if (in->source == DECAY) store(GATES, in->row, s->heads * in->width);
         no_nan(in->row, s->heads * in->width, "an input", layer, position);
     }
 }
@@ -2261,6 +2525,7 @@ static void output_gate(const struct model *m, struct group *g)
         rms_norm(o, o, g->gate_norm, s->dv, r((double)s->dv), m->eps_norm);
         for (size_t i = 0; i < s->dv; i++) o[i] = mul(o[i], silu(w[i]));
     }
+    store(ACT, g->out, s->heads * s->dv);
 }
 
 static void look_up(const struct table_mlp *t, double *x, size_t layer, size_t token)
@@ -2281,13 +2546,18 @@ static void run_mlp(const struct model *m, const struct layer *layer)
     norm(m->h, m, &layer->norm2, m->x);
     project(m->hidden, &layer->up, m->h);
     if (layer->mlp == MLP_SWIGLU) project(m->hidden_gate, &layer->gate, m->h);
+    for (size_t i = 0; i < m->config.d_mlp && layer->mlp == MLP_SWIGLU; i++)
+        m->hidden_gate[i] = silu(m->hidden_gate[i]);
+    if (layer->mlp == MLP_SWIGLU) store(ACT, m->hidden_gate, m->config.d_mlp);
     for (size_t i = 0; i < m->config.d_mlp; i++) {
         double *u = &m->hidden[i];
-        if (layer->mlp == MLP_SWIGLU) *u = mul(*u, silu(m->hidden_gate[i]));
+        if (layer->mlp == MLP_SWIGLU) *u = mul(*u, m->hidden_gate[i]);
         if (layer->mlp != MLP_SWIGLU) *u = layer->mlp == MLP_RELU ? relu(*u) : gelu(*u);
     }
+    store(ACT, m->hidden, m->config.d_mlp);
     project(m->h, &layer->down, m->hidden);
     add_rows(m->x, m->h, m->config.d);
+    store(ACT, m->x, m->config.d);
 }
 
 /* One token through one layer. Without `asked` only what later tokens need. */
@@ -2309,6 +2579,7 @@ static void run_layer(const struct model *m, struct layer *layer, size_t index, 
         mechanisms[g->shape.mechanism](g, asked);
         g->tokens++;
         if (!asked) continue;
+        store(ACT, g->out, width);
         if (g->shape.gate) output_gate(m, g);
         memcpy(m->mixed + at, g->out, width * sizeof *m->mixed);
         at += width;
@@ -2316,8 +2587,10 @@ static void run_layer(const struct model *m, struct layer *layer, size_t index, 
     if (!asked) return;
     project(m->h, &layer->out, m->mixed);
     add_rows(m->x, m->h, m->config.d);
+    store(ACT, m->x, m->config.d);
     no_nan(m->x, m->config.d, "the residual stream after the mixing", index, token);
     if (layer->mlp == MLP_TABLE) look_up(&layer->table, m->x, index, token);
+    if (layer->mlp == MLP_TABLE) store(ACT, m->x, m->config.d);
     if (layer->mlp == MLP_RELU || layer->mlp == MLP_GELU || layer->mlp == MLP_SWIGLU) run_mlp(m, layer);
     no_nan(m->x, m->config.d, "the residual stream after the MLP", index, token);
 }
@@ -2341,6 +2614,12 @@ static void make_room(struct model *m, size_t tokens)
         g->slot = times(s->heads, keeps_tokens(s) ? s->dk + s->dv : times(features(s), s->dv + s->norm));
         g->slots = slots_for(s, tokens);
         g->state = numbers(times(g->slots, g->slot));
+        size_t head = g->slot / s->heads;
+        const struct stored *stored = &mixture.of[keeps_tokens(s) ? CACHE : STATE];
+        g->slot_scales = keeps_tokens(s) ? scales_of(stored, s->dk) + scales_of(stored, s->dv)
+                                         : head / s->dv * scales_of(stored, s->dv) + scales_of(stored, head % s->dv);
+        g->slot_scales *= s->heads;
+        if (g->slot_scales) g->scales = numbers(times(g->slots, g->slot_scales));
         g->scores = numbers(tokens);
         g->scratch = numbers(s->dv + features(s));
         if (s->mechanism != SPARSE) continue;
@@ -2381,19 +2660,57 @@ static unsigned next_bit(struct reader *reader)
     return (unsigned)(digit <= '9' ? digit - '0' : digit - 'a' + 10) >> (3 - reader->bit++ % 4) & 1;
 }
 
+static void compare_code(struct reader *reader, uint64_t code, int bits, double v)
+{
+    for (int bit = bits - 1; bit >= 0; bit--) {
+        if (reader->bit == 4 * reader->hex.len) reject("'%s' is too short", reader->what);
+        if (next_bit(reader) != (code >> bit & 1))
+            reject("'%s': number %zu is %a, and the certificate says otherwise", reader->what, reader->count, v);
+    }
+}
+
 static void compare_numbers(struct reader *reader, const double *v, size_t count)
 {
     spend((uint64_t)count * (reader->hex.at ? 64 : 1));
     for (size_t i = 0; i < count; i++, reader->count++) {
         if (isnan(v[i])) reject("not a number: %s", reader->what);
-        if (!reader->hex.at) continue;
-        uint64_t code = code_of(v[i]);
-        for (int bit = num.bits - 1; bit >= 0; bit--) {
-            if (reader->bit == 4 * reader->hex.len) reject("'%s' is too short", reader->what);
-            if (next_bit(reader) != (code >> bit & 1))
-                reject("'%s': number %zu is %a, and the certificate says otherwise", reader->what, reader->count, v[i]);
-        }
+        if (reader->hex.at) compare_code(reader, code_of(v[i]), num.bits, v[i]);
     }
+}
+
+/* A block of a row: its scale, then the codes v / scale. */
+static void compare_block(struct reader *reader, const struct stored *s, const double *v, size_t count, double scale)
+{
+    struct format acc = num;
+    double top = 0;
+    int e = 0;
+    frexp(scale, &e);
+    num = s->scale;
+    if (reader->hex.at)
+        compare_code(reader, s->scale_bits == 8 ? (uint64_t)(e + 126) : code_of(scale), s->scale_bits, scale);
+    num = s->code;
+    for (size_t i = 0; i < count; i++) {
+        if (isnan(v[i])) reject("not a number: %s", reader->what);
+        top = scale > 0 ? v[i] / scale : 0;
+        round_codes(s, &top, 1, NULL, 0);
+        compare_numbers(reader, &top, 1);
+    }
+    num = acc;
+}
+
+/* Numbers as they are stored. */
+static void compare_rows_of(struct reader *reader, enum quantity q, const double *v, const double **scales, size_t rows,
+                            size_t row)
+{
+    const struct stored *s = &mixture.of[q];
+    struct format acc = num;
+    if (mixture.mixed && s->scale_bits == 0) num = s->code;
+    if (!mixture.mixed || s->scale_bits == 0) compare_numbers(reader, v, rows * row);
+    num = acc;
+    size_t step = mixture.mixed && s->scale_bits && s->block < row ? s->block : row;
+    for (size_t n = 0; n < rows && mixture.mixed && s->scale_bits; n++)
+        for (size_t at = 0; at < row; at += step)
+            compare_block(reader, s, v + n * row + at, row - at < step ? row - at : step, *(*scales)++);
 }
 
 /* All numbers have been compared: what is left of the last digit is 0, and nothing follows. */
@@ -2408,8 +2725,21 @@ static void compare_end(struct reader *reader)
 static void compare_row(struct text hex, const char *what, const double *v, size_t count)
 {
     struct reader reader = {.hex = hex, .what = what};
-    compare_numbers(&reader, v, count);
+    compare_rows_of(&reader, ACT, v, NULL, 1, count);
     compare_end(&reader);
+}
+
+/* A slot: for each head its key and its value, or the rows of its state. */
+static void compare_slot(struct reader *reader, const struct group *g, size_t slot)
+{
+    const struct shape *s = &g->shape;
+    const double *v = g->state + slot * g->slot, *scales = g->scales ? g->scales + slot * g->slot_scales : NULL;
+    size_t head = g->slot / s->heads, rows = keeps_tokens(s) ? 1 : head / s->dv, row = keeps_tokens(s) ? s->dk : s->dv;
+    enum quantity q = keeps_tokens(s) ? CACHE : STATE;
+    for (size_t h = 0; h < s->heads; h++, v += head) {
+        compare_rows_of(reader, q, v, &scales, rows, row);
+        compare_rows_of(reader, q, v + rows * row, &scales, 1, head - rows * row);
+    }
 }
 
 /* Everything that is carried past the tokens seen so far: no NaN, and equal to `hex` if there is one. */
@@ -2419,11 +2749,11 @@ static void compare_state(const struct model *m, struct text hex)
     for (const struct group *g = m->groups; g < m->groups + m->group_count; g++) {
         size_t used = g->shape.mechanism == LOGLINEAR ? g->matrices : slots_for(&g->shape, g->tokens);
         for (size_t i = 0; i < used; i++) {
-            compare_numbers(&reader, g->state + i * g->slot, g->slot);
+            compare_slot(&reader, g, i);
             if (g->shape.mechanism == SPARSE && (i + 1) % g->shape.block == 0)
                 compare_numbers(&reader, g->summaries + i / g->shape.block * g->slot, g->slot);
         }
-        for (size_t n = 0; n <= V; n++) compare_numbers(&reader, g->input[n].history, history_size(g, n));
+        for (size_t n = 0; n <= V; n++) compare_rows_of(&reader, ACT, g->input[n].history, NULL, 1, history_size(g, n));
     }
     compare_end(&reader);
 }
@@ -2435,7 +2765,9 @@ static void run_tokens(struct model *m, const uint32_t *tokens, size_t count, si
     forget(m);
     for (size_t t = 0; t < count; t++) {
         memcpy(m->x, m->embed + tokens[t] * d, d * sizeof *m->x);
+        store(ACT, m->x, d);
         if (m->positions) add_rows(m->x, m->positions + t * d, d);
+        if (m->positions) store(ACT, m->x, d);
         for (size_t l = 0; l < m->count; l++) run_layer(m, &m->layers[l], l, t, l + 1 < m->count || t == asked);
     }
 }

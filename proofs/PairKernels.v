@@ -5,7 +5,7 @@
 
     As in PairForm.v: a layer that first rewrites its tokens by their positions is a layer of the same form. *)
 From Coq Require Import Arith NArith List Lia Bool.
-From Rung Require Import Model Counting Crossing Compose TwoPass TheoremSplit TheoremTop PairForm.
+From Rung Require Import Model Counting Crossing Compose TwoPass Eager TheoremSplit TheoremTop PairForm.
 Import ListNotations.
 
 Section Rewrite.
@@ -23,9 +23,51 @@ Definition rewriting_two_pass (l : two_pass Y) : two_pass Y := {|
 Lemma apply_two_pass_rewriting l H x t : apply_two_pass (rewriting_two_pass l) H x t = apply_two_pass l H (all x) t.
 Proof.
   unfold apply_two_pass; cbn [result first step rewriting_two_pass Acc].
-  change (row_maxima (rewriting_two_pass l) H x t) with (row_maxima l H (all x) t).
-  set (mx := row_maxima l H (all x) t).
+  change (maxima (score (rewriting_two_pass l)) H x t (S t)) with (maxima (score l) H (all x) t (S t)).
+  set (mx := maxima (score l) H (all x) t (S t)).
   rewrite (acc_rewriting enc (first l mx) (step l mx)); reflexivity.
+Qed.
+
+(** One pass with running maxima. *)
+Definition rewriting_one_pass (l : one_pass Y) : one_pass Y := {|
+  score_of := fun h t j x y => score_of l h t j (enc t x) (enc j y);
+  Sum := Sum l;
+  begin := fun t x => begin l t (enc t x);
+  add := fun m m' t j a x y => add l m m' t j a (enc j x) (enc t y);
+  output := fun m t a x => output l m t a (enc t x) |}.
+
+Lemma apply_one_pass_rewriting l H x t : apply_one_pass (rewriting_one_pass l) H x t = apply_one_pass l H (all x) t.
+Proof.
+  unfold apply_one_pass; cbn [output rewriting_one_pass Sum].
+  change (maxima (score_of (rewriting_one_pass l)) H x t (S t)) with (maxima (score_of l) H (all x) t (S t)).
+  assert (E : forall j, sum_of (rewriting_one_pass l) H x t j = sum_of l H (all x) t j).
+  { induction j as [|j IH]; [reflexivity|]; cbn [sum_of]; rewrite IH; reflexivity. }
+  rewrite E; reflexivity.
+Qed.
+
+(** Rounded weights. *)
+Definition rewriting_eager (l : eager Y) : eager Y := {|
+  weigh := fun h t j x y => weigh l h t j (enc t x) (enc j y);
+  Weights := Weights l;
+  weights0 := fun mx t x => weights0 l mx t (enc t x);
+  weigh_in := fun mx t j a x y => weigh_in l mx t j a (enc j x) (enc t y);
+  Values := Values l;
+  values0 := fun mx t s x => values0 l mx t s (enc t x);
+  value_in := fun mx t s j a x y => value_in l mx t s j a (enc j x) (enc t y);
+  gives := fun mx t s a x => gives l mx t s a (enc t x) |}.
+
+Lemma apply_eager_rewriting l H x t : apply_eager (rewriting_eager l) H x t = apply_eager l H (all x) t.
+Proof.
+  unfold apply_eager; cbn [gives rewriting_eager Weights Values].
+  change (maxima (weigh (rewriting_eager l)) H x t (S t)) with (maxima (weigh l) H (all x) t (S t)).
+  set (mx := maxima (weigh l) H (all x) t (S t)).
+  assert (E : weights_of (rewriting_eager l) mx x t (S t) = weights_of l mx (all x) t (S t)).
+  { unfold weights_of; cbn [weights0 weigh_in rewriting_eager]; apply (acc_rewriting enc (weights0 l mx) (weigh_in l mx)). }
+  rewrite E; set (s := weights_of l mx (all x) t (S t)).
+  assert (E' : values_of (rewriting_eager l) mx x t s (S t) = values_of l mx (all x) t s (S t)).
+  { unfold values_of; cbn [values0 value_in rewriting_eager].
+    generalize (S t); intros n; induction n as [|n IH]; [reflexivity|]; cbn [acc]; rewrite IH; reflexivity. }
+  rewrite E'; reflexivity.
 Qed.
 
 (** Splits: the rewriting knows which keys a split has. *)
@@ -61,12 +103,33 @@ Qed.
 End Rewrite.
 
 (** ** Functions of the prompt up to the receiver *)
+Lemma maxima_ext sc H x x' t j : (forall u, u <= t -> x u = x' u) -> j <= S t -> maxima sc H x t j = maxima sc H x' t j.
+Proof.
+  intros E Hj; unfold maxima; apply map_ext; intros h; f_equal; apply map_ext_in; intros i Hi; apply in_seq in Hi; rewrite !E by lia; reflexivity.
+Qed.
+
+Lemma apply_one_pass_ext {Y} (l : one_pass Y) H x x' t : (forall u, u <= t -> x u = x' u) -> apply_one_pass l H x t = apply_one_pass l H x' t.
+Proof.
+  intros E; unfold apply_one_pass.
+  assert (M : forall j, j <= S t -> sum_of l H x t j = sum_of l H x' t j).
+  { induction j as [|j IH]; intros Hj; cbn [sum_of]; [rewrite (E t) by lia; reflexivity|].
+    rewrite IH, (maxima_ext _ H x x' t j E), (maxima_ext _ H x x' t (S j) E), (E j), (E t) by lia; reflexivity. }
+  rewrite M, (maxima_ext _ H x x' t (S t) E), (E t) by lia; reflexivity.
+Qed.
+
+Lemma apply_eager_ext {Y} (l : eager Y) H x x' t : (forall u, u <= t -> x u = x' u) -> apply_eager l H x t = apply_eager l H x' t.
+Proof.
+  intros E; unfold apply_eager, weights_of, values_of.
+  rewrite (maxima_ext _ H x x' t (S t) E) by lia; set (mx := maxima _ H x' t (S t)).
+  rewrite (acc_ext (weights0 l mx) (weigh_in l mx) x x' t (S t)) by (intros; apply E; lia).
+  rewrite (acc_ext (fun _ : nat => values0 l mx t _) (fun _ : nat => value_in l mx t _) x x' t (S t)) by (intros; apply E; lia).
+  rewrite (E t) by lia; reflexivity.
+Qed.
+
 Lemma apply_two_pass_ext {Y} (l : two_pass Y) H x x' t : (forall u, u <= t -> x u = x' u) -> apply_two_pass l H x t = apply_two_pass l H x' t.
 Proof.
   intros E; unfold apply_two_pass.
-  assert (M : row_maxima l H x t = row_maxima l H x' t).
-  { unfold row_maxima; apply map_ext; intros h; f_equal; apply map_ext_in; intros j Hj; apply in_seq in Hj; rewrite !E by lia; reflexivity. }
-  rewrite M, (acc_ext _ _ x x' t (S t)) by (intros; apply E; lia); rewrite (E t) by lia; reflexivity.
+  rewrite (maxima_ext _ H x x' t (S t) E) by lia; rewrite (acc_ext _ _ x x' t (S t)) by (intros; apply E; lia); rewrite (E t) by lia; reflexivity.
 Qed.
 
 Lemma apply_split_ext {Y} (l : split_layer Y) T x x' t : (forall u, u <= t -> x u = x' u) -> apply_split l T x t = apply_split l T x' t.
@@ -101,6 +164,18 @@ Theorem pair_form_two_pass H c : ImpossibleTwoPass H c (seqcomp flat N0 ns V) ->
 Proof.
   intros I l Hl Hs; apply (I (rewriting_two_pass enc l)); [exact Hl|].
   apply (by_argument (apply_two_pass l H)); [intros; apply apply_two_pass_rewriting|intros; apply apply_two_pass_ext; assumption|exact Hs].
+Qed.
+
+Theorem pair_form_one_pass H c : ImpossibleOnePass H c (seqcomp flat N0 ns V) -> ImpossibleOnePass H c (seqcomp_pair flat N0 ns V).
+Proof.
+  intros I l Hl Hs; apply (I (rewriting_one_pass enc l)); [exact Hl|].
+  apply (by_argument (apply_one_pass l H)); [intros; apply apply_one_pass_rewriting|intros; apply apply_one_pass_ext; assumption|exact Hs].
+Qed.
+
+Theorem pair_form_eager H d a : ImpossibleEager H d a (seqcomp flat N0 ns V) -> ImpossibleEager H d a (seqcomp_pair flat N0 ns V).
+Proof.
+  intros I l Hl Hs; apply (I (rewriting_eager enc l)); [exact Hl|].
+  apply (by_argument (apply_eager l H)); [intros; apply apply_eager_rewriting|intros; apply apply_eager_ext; assumption|exact Hs].
 Qed.
 
 Theorem pair_form_split T c : ImpossibleSplit T c (seqcomp flat N0 ns V) -> ImpossibleSplit T c (seqcomp_pair flat N0 ns V).

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Installs the Debian packages of the named sets (build, mpi, test, soak, bench, proofs, browser, arm) that are missing. As root or with a sudo that needs no
+# Installs the Debian packages of the named sets (build, mpi, test, soak, bench, proofs, browser, slurm, arm) that are missing. As root or with a sudo that needs no
 # password it calls apt-get; otherwise it prints the one line to run. Silent and offline when nothing is missing.
 set -eu
 
@@ -11,6 +11,7 @@ soak='cadical'
 bench='python3 python3-numpy python3-torch libopenblas0-openmp'
 proofs='coq'
 browser='chromium'
+slurm='slurm-wlm munge iproute2'
 arm='gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static'
 
 wanted=
@@ -23,8 +24,9 @@ for set_name in "$@"; do
     bench) wanted="$wanted $bench" ;;
     proofs) wanted="$wanted $proofs" ;;
     browser) wanted="$wanted $browser" ;;
+    slurm) wanted="$wanted $slurm" ;;
     arm) wanted="$wanted $arm" ;;
-    *) echo "deps.sh: unknown set '$set_name' (build, mpi, test, soak, bench, proofs, browser, arm)" >&2; exit 2 ;;
+    *) echo "deps.sh: unknown set '$set_name' (build, mpi, test, soak, bench, proofs, browser, slurm, arm)" >&2; exit 2 ;;
     esac
 done
 

@@ -37,12 +37,24 @@ static rung_status open_arch(rung_subject **subject, const char *text, const too
 
 /* ---- inputs ---------------------------------------------------------------------------------------------------- */
 
-void tool_read_bits(rung_claim_spec *about, const tool_ledger_options *w)
+static rung_status read_numbers(rung_claim_spec *about, const tool_ledger_options *w, rung_error *err)
 {
+    rung_numbers numbers;
+    if (w->bits || w->accumulator_bits || w->state_bits || w->cache_bits)
+        return rung_fail(err, RUNG_USAGE, "--numbers says all bits; leave --bits and its like out, or --numbers");
+    RUNG_TRY(rung_numbers_parse(&numbers, w->numbers, err));
+    rung_claim_spec_set_numbers(about, &numbers);
+    return RUNG_OK;
+}
+
+rung_status tool_read_bits(rung_claim_spec *about, const tool_ledger_options *w, rung_error *err)
+{
+    about->message = (rung_message)w->message;
+    if (w->numbers) return read_numbers(about, w, err);
     about->accumulator_bits = (int)(w->accumulator_bits ? w->accumulator_bits : w->bits);
     about->state_bits = (int)(w->state_bits ? w->state_bits : w->bits);
     about->cache_bits = (int)(w->cache_bits ? w->cache_bits : w->bits);
-    about->message = (rung_message)w->message;
+    return RUNG_OK;
 }
 
 rung_status tool_bound_input_open(tool_bound_input *input, const char *text, const tool_ledger_options *options,

@@ -15,6 +15,7 @@ typedef struct tool_ledger_options {
     int64_t heads, head_dim, dk, dv;                        /* of arch text; dk, dv 0: head_dim */
     int64_t bits, accumulator_bits, state_bits, cache_bits; /* 0: what the input says */
     int64_t message;
+    const char *numbers; /* NULL: bits as above */
 } tool_ledger_options;
 
 typedef struct tool_bound_input {
@@ -25,7 +26,7 @@ typedef struct tool_bound_input {
 } tool_bound_input;
 
 /* The bits that the options say. */
-void tool_read_bits(rung_claim_spec *about, const tool_ledger_options *options);
+rung_status tool_read_bits(rung_claim_spec *about, const tool_ledger_options *options, rung_error *err);
 
 /* A file where there is one of that name (a directory: its config.json), else an arch; the claim is about it. Clear
  * it also when this fails. */
@@ -70,6 +71,11 @@ int tool_bound_inputs_close(tool_bound_inputs *inputs, int code, rung_error *err
         RUNG_LEDGER_ROW(type, "head-dim", field.head_dim, 1, 1 << 20, "dk and dv where an arch names none", "16"),     \
         RUNG_LEDGER_ROW(type, "dk", field.dk, 0, 1 << 20, "key dimension alone, 0: as --head-dim", "0"),               \
         RUNG_LEDGER_ROW(type, "dv", field.dv, 0, 1 << 20, "value dimension alone, 0: as --head-dim", "0"),             \
+        {.name = "numbers",                                                                                            \
+         .kind = RUNG_OPTION_STRING,                                                                                   \
+         .at = offsetof(type, field.numbers),                                                                          \
+         .metavar = "FORMATS",                                                                                         \
+         .help = "instead of bits: the formats that rung run takes, such as served:bf16,state=f32"},                   \
     {                                                                                                                  \
         .name = "message", .kind = RUNG_OPTION_CHOICE, .at = offsetof(type, field.message), .metavar = "KIND",         \
         .help = "what a full layer hands over: H(dv+2)p, H(dv+1)p or 2Hdp bits", .fallback = "online",                 \

@@ -288,7 +288,7 @@ static int run_bound(const tool_call *call, rung_error *err)
     RUNG_TRY(rung_kernel_parse(&about.kernel, &about.tile, v->kernel, err));
     if (v->tokens_after) about.ends = RUNG_VIOLATED;
     RUNG_TRY(take_thoughts(&about, v->thoughts, err));
-    tool_read_bits(&about, &v->options);
+    RUNG_TRY(tool_read_bits(&about, &v->options, err));
     return v->plan ? run_plan(call, &about, err) : run_inputs(call, &about, err);
 }
 

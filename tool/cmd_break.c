@@ -282,7 +282,7 @@ static void take_theorem(report *r)
 static rung_status claim_of(rung_claim **claim, rung_subject **subject, const tool_worker *s, rung_error *err)
 {
     rung_claim_spec about = rung_claim_spec_of_prompt(&s->task, 0);
-    rung_claim_spec_set_bits(&about, s->fmt.bits);
+    rung_claim_spec_set_numbers(&about, &s->numbers);
     *claim = NULL;
     RUNG_TRY(rung_subject_model(subject, s->model, "model", err));
     return rung_claim_new(claim, *subject, &about, err);
@@ -348,7 +348,8 @@ static bool as_expected(const tool_call *call, rung_verdict verdict)
 
 static int break_subject(const tool_worker *s, const rung_program *program, const tool_call *call, rung_error *err)
 {
-    const rung_attacked attacked = {.model = s->model, .program = program, .task = &s->task, .numbers = s->fmt};
+    const rung_attacked attacked = {
+        .model = s->model, .program = program, .task = &s->task, .numbers = s->fmt, .mixed = s->how.mixed};
     rung_decision d = {0};
     report r = {.call = call, .subject = s, .decision = &d};
     double began = rung_wall_s();
@@ -371,9 +372,6 @@ static int run_break(const tool_call *call, rung_error *err)
     rung_program *program = NULL;
     RUNG_TRY(check_options(call, err));
     rung_status status = tool_worker_open(&s, call, &v->subject, err);
-    if (status == RUNG_OK && s.how.mixed)
-        status =
-            rung_fail(err, RUNG_USAGE, "a certificate takes one number format for everything, not %s", s.numbers.name);
     rung_evaluator alone = s.how;
     alone.threads = 1; /* attacks share the cores among their own runs */
     RUNG_NEXT(status, rung_program_new(&program, s.model, &alone, err));
@@ -424,7 +422,7 @@ const tool_command tool_command_break = {
              .kind = RUNG_OPTION_STRING,
              .at = offsetof(break_values, subject.numbers),
              .metavar = "FORMAT",
-             .help = "exact format in which the model is run: f32, bf16, f16, eXmY, qI.F",
+             .help = "exact format in which the model is run: f32, bf16, f16, eXmY, qI.F, or mixed ones",
              .fallback = "f32"},
             {.name = "store",
              .kind = RUNG_OPTION_STRING,

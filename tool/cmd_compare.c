@@ -271,8 +271,8 @@ static int run_compare(const tool_call *call, rung_error *err)
                          call->pairs ? call->pair[0] : "--n");
     rung_status status = v->task ? rung_task_conf_init(&task, v->task, call->pair, call->pairs, err) : RUNG_OK;
     rung_claim_spec about = rung_claim_spec_of_prompt(all.task, (uint64_t)v->n);
-    tool_read_bits(&about, &v->options);
     RUNG_TRY(status);
+    RUNG_TRY(tool_read_bits(&about, &v->options, err));
     status = tool_bound_inputs_open(&inputs, call, &v->options, &about, err);
     RUNG_TRY(status);
     all.count = inputs.count;

@@ -101,7 +101,6 @@ static rung_probe_options conf_of(job *j)
     if (v->config) {
         conf.subject = j->input.subject;
         if (j->kernel) conf.about.kernel = j->kernel, conf.about.tile = j->tile;
-        tool_read_bits(&conf.about, &v->ledger);
     }
     return conf;
 }
@@ -204,7 +203,8 @@ static int run_probe(const tool_call *call, rung_error *err)
     if (!status && !j.v->dry_run) status = open_client(&j, err);
     if (!status) {
         rung_probe_options conf = conf_of(&j);
-        status = rung_probe_new(&j.probe, &conf, err);
+        if (j.v->config) status = tool_read_bits(&conf.about, &j.v->ledger, err);
+        RUNG_NEXT(status, rung_probe_new(&j.probe, &conf, err));
     }
     RUNG_NEXT(status, j.v->dry_run ? estimate(&j, err) : ask_all(&j, err));
     rung_probe_free(j.probe);

@@ -202,7 +202,10 @@ void tool_explain_print(rung_buf *out, const rung_explained *x, size_t rows)
     rung_buf_printf(&text, "%s, sha256 %.12s", x->cert.arch, x->cert.model);
     put_text(out, "model", text.text);
     rung_buf_reset(&text);
-    rung_buf_printf(&text, "%s, %d bits each, every operation rounded once", x->fmt.name, x->fmt.bits);
+    if (x->numbers.mixed)
+        rung_buf_printf(&text, "%s; every operation rounded once, to acc", x->numbers.name);
+    else
+        rung_buf_printf(&text, "%s, %d bits each, every operation rounded once", x->numbers.name, x->numbers.acc.bits);
     put_text(out, "numbers", text.text);
     rung_buf_reset(&text);
     rung_buf_printf(&text, "%s: %s", x->cert.task, x->task.task->summary);

@@ -15,12 +15,14 @@
 
 RUNG_API_BEGIN
 
-/* The attacked model. The program must be made from the model, in an exact format, with online softmax. */
+/* The attacked model. The program must be made from the model, in an exact format or mixed ones, with online
+ * softmax. */
 typedef struct rung_attacked {
     const rung_model *model;
     const rung_program *program;
     const rung_task_conf *task;
-    rung_fmt numbers;
+    rung_fmt numbers;          /* of the operations */
+    const rung_numbers *mixed; /* NULL: everything is in `numbers` */
 } rung_attacked;
 
 typedef struct rung_budget {
@@ -51,6 +53,7 @@ typedef struct rung_attack {
     const char *applies; /* models and tasks it applies to, in words */
     const char *cost;    /* in words, as a function of the sizes */
     unsigned kinds;      /* the kinds of certificates it can give, as bits 1 << kind */
+    bool any_numbers;    /* works with mixed formats too: it only runs the model and compares what it carries */
     /* A model that it breaks and one that it does not break; a test runs both. "ARCH FORMAT TASK key=value ...
      * [--option value ...]": random weights of that arch (rung build random, seed 0) on that task, in that format.
      * build:NAME stands for that construction. */

@@ -59,7 +59,7 @@ bool rung_coq_name(const char *path);
 typedef struct rung_explained {
     rung_cert cert;
     rung_task_conf task;
-    rung_fmt fmt;
+    rung_numbers numbers;
     size_t prompts;  /* 1 or 2 */
     size_t differ;   /* tokens in which the two prompts differ */
     char fault[320]; /* what was seen to be untrue, or "" */

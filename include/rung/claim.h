@@ -86,6 +86,7 @@ typedef struct rung_arithmetic {
     int cache_bits; /* bits of one number in keys, values and inputs that a window, a convolution or a cache keeps */
     rung_message message;
     uint64_t tile; /* keys of one split or tile; 0: the kernel has none */
+    bool mixed;    /* of rung_claim_spec_set_numbers: no weights are judged, as those are in one format */
 } rung_arithmetic;
 
 /* Prints the arithmetic that a verdict is about: "in exact 26-bit arithmetic, softmax from left to right". */
@@ -121,6 +122,7 @@ typedef struct rung_claim_spec {
     /* 0: what the subject states, else 32. By default accumulators have at least 32 bits, even if the file has a
      * narrower dtype. */
     int accumulator_bits, state_bits, cache_bits;
+    bool mixed; /* set by rung_claim_spec_set_numbers */
     rung_kernel kernel;
     uint64_t tile; /* of RUNG_KERNEL_SPLIT and RUNG_KERNEL_TILES */
     rung_message message;
@@ -133,6 +135,10 @@ typedef struct rung_claim_spec {
 rung_claim_spec rung_claim_spec_of_prompt(const rung_task_conf *task, uint64_t n);
 /* Sets the bits of accumulators, states and caches. */
 void rung_claim_spec_set_bits(rung_claim_spec *about, int bits);
+/* The same for mixed formats: accumulators have the bits of acc, states those of state, and what a window, a cache or a
+ * convolution keeps the larger ones of cache and act. A scale counts with every number of its block, so that these are
+ * never fewer bits than the evaluator carries. */
+void rung_claim_spec_set_numbers(rung_claim_spec *about, const rung_numbers *numbers);
 
 typedef struct rung_claim rung_claim;
 

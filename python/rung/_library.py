@@ -58,6 +58,11 @@ class Fmt(C.Structure):
                 ("fraction_bits", C.c_int), ("bits", C.c_int), ("name", C.c_char * 16), ("private", C.c_uint64 * 16)]
 
 
+class Numbers(C.Structure):
+    """rung_numbers, which begins with a rung_fmt. The struct need only be large enough."""
+    _fields_ = [("acc", Fmt), ("private", C.c_uint64 * 512)]
+
+
 class Spec(C.Structure):
     _fields_ = [("arch", C.c_char_p), ("task", C.c_char_p), ("mlp", C.c_char_p)] + \
         [(name, C.c_size_t) for name in ("vocab", "d_in", "answers", "max_tokens", "d_model", "d_mlp", "heads", "dk",
@@ -76,7 +81,7 @@ class Prompt(C.Structure):
 
 
 class Evaluator(C.Structure):
-    _fields_ = [("numbers", C.c_void_p), ("softmax", C.c_int), ("threads", C.c_size_t)]
+    _fields_ = [("numbers", C.c_void_p), ("mixed", C.c_void_p), ("softmax", C.c_int), ("threads", C.c_size_t)]
 
 
 STRUCTS = {"rung_error": ErrorText, "rung_value": Value, "rung_task_conf": TaskConf, "rung_span": Span,
@@ -113,7 +118,7 @@ _STATUS_FUNCTIONS = {
     "rung_task_conf_parse": [_p(TaskConf), C.c_char_p],
     "rung_instance_init": [_p(Instance), _p(TaskConf)],
     "rung_task_make": [_p(Instance), _p(TaskConf), C.c_uint64, C.c_uint64],
-    "rung_fmt_parse": [_p(Fmt), C.c_char_p],
+    "rung_numbers_parse": [_p(Numbers), C.c_char_p],
     "rung_model_open": [_p(C.c_void_p), C.c_char_p],
     "rung_model_write": [C.c_char_p, _p(Spec), _p(Tensor), C.c_size_t, C.c_char_p],
     "rung_model_write_random": [C.c_char_p, _p(Spec), C.c_uint64],

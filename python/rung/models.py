@@ -8,7 +8,7 @@ import struct
 from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
 from . import _arrays
-from ._library import Error, Evaluator, Fmt, Prompt, Spec, Tensor, call, lib
+from ._library import Error, Evaluator, Numbers, Prompt, Spec, Tensor, call, lib
 from .tasks import Batch, Task
 
 _POSITIONS = ["none", "learned", "sinusoidal", "rotary"]
@@ -202,10 +202,10 @@ class Model:
 
     def _program(self, numbers: Optional[str]) -> C.c_void_p:
         if numbers not in self._programs:
-            program, fmt, how = C.c_void_p(), Fmt(), Evaluator()
+            program, formats, how = C.c_void_p(), Numbers(), Evaluator()
             if numbers is not None:
-                call("rung_fmt_parse", C.byref(fmt), numbers.encode())
-                how.numbers = C.addressof(fmt)
+                call("rung_numbers_parse", C.byref(formats), numbers.encode())
+                how.numbers = how.mixed = C.addressof(formats)
             call("rung_program_new", C.byref(program), self._handle, C.byref(how))
             self._programs[numbers] = program
         return self._programs[numbers]

@@ -130,6 +130,8 @@ static size_t choose(candidate *list, rung_break *tried, size_t room, const rung
         bool asked = !attack || strcmp(attack, rows[i]->name) == 0;
         if (!asked)
             snprintf(why, sizeof why, "not asked for");
+        else if (attacked->mixed && !rows[i]->any_numbers)
+            c.expected_s = -1, snprintf(why, sizeof why, "is for one number format for everything");
         else if (gives_wanted_kind(rows[i], budget->kinds, why, sizeof why))
             c.expected_s = rows[i]->expect(attacked, budget, why, sizeof why);
         else

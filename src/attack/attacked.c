@@ -42,10 +42,27 @@ bool rung_attacked_suits(const rung_attacked *attacked, char *why, size_t size)
 
 /* ---- counts ------------------------------------------------------------------------------------------------------ */
 
+static uint64_t mixed_bits(const rung_attacked *attacked, size_t tokens)
+{
+    const rung_arch *arch = rung_model_get_arch(attacked->model);
+    const size_t each = (size_t)attacked->mixed->of[RUNG_QUANTITY_ACT].code.bits; /* of an input of a convolution */
+    size_t sum = 0, conv;
+    for (size_t i = 0; i < arch->layer_count; i++)
+        for (size_t g = 0; g < arch->layer[i].group_count; g++) {
+            const rung_mech_conf *conf = &arch->layer[i].group[g];
+            uint64_t bits = rung_mech_state_bits(conf, attacked->mixed, tokens);
+            if (!rung_size_mul(&conv, rung_head_group_conv_elements(conf), each)) return UINT64_MAX;
+            if (bits > SIZE_MAX || !rung_size_add(&sum, sum, (size_t)bits)) return UINT64_MAX;
+            if (!rung_size_add(&sum, sum, conv)) return UINT64_MAX;
+        }
+    return sum;
+}
+
 uint64_t rung_attacked_state_bits(const rung_attacked *attacked, size_t tokens)
 {
     const rung_arch *arch = rung_model_get_arch(attacked->model);
     size_t elements = 0, bits;
+    if (attacked->mixed) return mixed_bits(attacked, tokens);
     for (size_t i = 0; i < arch->layer_count; i++)
         for (size_t g = 0; g < arch->layer[i].group_count; g++) {
             const rung_mech_conf *conf = &arch->layer[i].group[g];

@@ -25,7 +25,7 @@ static void draft_init(draft *c, const runner *h, rung_cert_kind kind, const uin
     rung_task_canonical(&c->task, attacked->task);
     c->cert.kind = kind;
     c->cert.arch = (char *)rung_model_get_spec(attacked->model)->arch;
-    c->cert.numbers = (char *)attacked->numbers.name;
+    c->cert.numbers = (char *)(attacked->mixed ? attacked->mixed->name : attacked->numbers.name);
     c->cert.tokens = h->tokens;
     c->cert.position = h->tokens - 1;
     c->cert.prompt[0] = (uint32_t *)a;
@@ -105,12 +105,11 @@ rung_status rung_certify_state_collision(runner *h, rung_cert *cert, bool *holds
 
 static rung_status view_hex(char **hex, runner *h, const uint32_t *token, rung_error *err)
 {
-    const rung_fmt *fmt = &h->attacked->numbers;
-    size_t count = rung_model_get_spec(h->attacked->model)->d_model, bits = count * (size_t)fmt->bits;
+    size_t bits = (size_t)rung_program_view_bits(h->attacked->program);
     RUNG_TRY(rung_runner_view(h, token, err));
     uint8_t *packed = rung_calloc(bits / 8 + 1, 1, err);
     if (!packed) return RUNG_SYSTEM;
-    rung_num_pack(packed, fmt, h->view, count);
+    rung_program_pack_view(h->attacked->program, packed, h->view);
     *hex = rung_cert_hex(packed, bits, err);
     free(packed);
     return *hex ? RUNG_OK : RUNG_SYSTEM;

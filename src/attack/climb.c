@@ -126,6 +126,7 @@ const rung_attack rung_attack_climb = {
     .kinds = 1u << RUNG_CERT_WRONG_ANSWER,
     .breaks = "full e8m7 eva N=8 V=8",
     .spares = "build:lookup f32 eva N=8 V=8",
+    .any_numbers = true,
     .expect = expect,
     .run = run,
 };

@@ -49,7 +49,7 @@ static bool state_target(target *t, const rung_attacked *attacked)
 
 static bool view_target(target *t, const rung_attacked *attacked)
 {
-    uint64_t bits = rung_model_get_spec(attacked->model)->d_model * (uint64_t)attacked->numbers.bits;
+    uint64_t bits = rung_program_view_bits(attacked->program);
     *t = (target){.view = true, .prefix = attacked->task->tokens - 1, .bits = bits};
     return bits <= BITS_MAX && enough_prefixes(attacked, t->prefix, bits);
 }
@@ -116,9 +116,8 @@ static rung_status step(uint64_t *image, walker *w, const search *s, uint64_t x,
         if (status == RUNG_OK) *image = rung_hash64(w->h.state, (w->h.state_bits + 7) / 8);
         return status;
     }
-    size_t count = rung_model_get_spec(s->attacked->model)->d_model;
     RUNG_TRY(rung_runner_view(&w->h, w->token, err));
-    rung_num_pack(w->packed, &s->attacked->numbers, w->h.view, count);
+    rung_program_pack_view(s->attacked->program, w->packed, w->h.view);
     *image = rung_hash64(w->packed, (s->t.bits + 7) / 8);
     return RUNG_OK;
 }
@@ -378,6 +377,7 @@ const rung_attack rung_attack_collide = {
     .kinds = 1u << RUNG_CERT_STATE_COLLISION | 1u << RUNG_CERT_VIEW_COLLISION,
     .breaks = "linear:dk=1:dv=1 e5m4 eva N=16 V=4",
     .spares = "linear:dk=2:dv=2 e8m20 eva N=16 V=4",
+    .any_numbers = true,
     .expect = expect,
     .run = run,
 };

@@ -87,6 +87,7 @@ const rung_attack rung_attack_forget = {
     .kinds = 1u << RUNG_CERT_STATE_COLLISION,
     .breaks = "mamba2 e8m7 eva N=64 V=8",
     .spares = "mamba2 f32 eva N=2 V=2",
+    .any_numbers = true,
     .expect = expect,
     .run = run,
 };

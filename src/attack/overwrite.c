@@ -119,6 +119,7 @@ const rung_attack rung_attack_overwrite = {
     .kinds = 1u << RUNG_CERT_STATE_COLLISION,
     .breaks = "delta:dk=4:dv=4:unit=1 e8m4 eva N=256 V=4",
     .spares = "delta:dk=4:dv=4:unit=1 f32 eva N=3 V=4",
+    .any_numbers = true,
     .expect = expect,
     .run = run,
 };

@@ -64,15 +64,16 @@ const char *rung_explained_hex(const rung_explained *x)
 /* The last digit is filled up with at most 3 bits, so the count is certain if a number has at least 4. */
 size_t rung_explained_numbers(const rung_explained *x, const char *hex)
 {
-    return x->fmt.bits >= 4 ? 4 * strlen(hex) / (size_t)x->fmt.bits : 0;
+    const int bits = x->numbers.acc.bits;
+    return !x->numbers.mixed && bits >= 4 ? 4 * strlen(hex) / (size_t)bits : 0;
 }
 
 static void put_amount(rung_buf *out, const rung_explained *x, const char *hex)
 {
     size_t numbers = rung_explained_numbers(x, hex);
     if (numbers)
-        rung_buf_printf(out, "%zu number%s of %s, %zu bits", numbers, numbers == 1 ? "" : "s", x->fmt.name,
-                        numbers * (size_t)x->fmt.bits);
+        rung_buf_printf(out, "%zu number%s of %s, %zu bits", numbers, numbers == 1 ? "" : "s", x->numbers.name,
+                        numbers * (size_t)x->numbers.acc.bits);
     else
         rung_buf_printf(out, "%zu hexadecimal digits", strlen(hex));
 }
@@ -196,7 +197,7 @@ static rung_status open_certificate(rung_explained *x, const char *path, rung_er
     RUNG_TRY(rung_cert_read(&x->cert, path, err));
     x->prompts = x->cert.kind == RUNG_CERT_WRONG_ANSWER ? 1 : 2;
     for (size_t t = 0; t < x->cert.tokens; t++) x->differ += rung_explained_differs(x, t);
-    rung_status status = rung_fmt_parse(&x->fmt, x->cert.numbers, err);
+    rung_status status = rung_numbers_parse(&x->numbers, x->cert.numbers, err);
     RUNG_NEXT(status, rung_task_conf_parse(&x->task, x->cert.task, err));
     if (status == RUNG_USAGE) status = RUNG_INPUT; /* the words of a file, not of the caller */
     if (status == RUNG_OK && !x->task.vocab)
@@ -255,11 +256,11 @@ static rung_status check_state(runner *w, size_t prompt, rung_error *err)
 static rung_status check_view(runner *w, size_t prompt, rung_error *err)
 {
     double *view = w->numbers + w->answers;
-    size_t bits = w->d_model * (size_t)w->x->fmt.bits;
+    size_t bits = (size_t)rung_program_view_bits(w->program);
     uint8_t *packed = rung_calloc(bits / 8 + 1, 1, err);
     if (!packed) return RUNG_SYSTEM;
     rung_session_view(w->session, view);
-    rung_num_pack(packed, &w->x->fmt, view, w->d_model);
+    rung_program_pack_view(w->program, packed, view);
     compare_hex(w, packed, bits, w->x->cert.view, "last token", prompt);
     free(packed);
     return RUNG_OK;
@@ -303,7 +304,7 @@ static rung_status check_model(const rung_explained *x, const rung_model *model,
 static rung_status ask_program(rung_explained *x, const rung_model *model, rung_error *err)
 {
     const rung_model_spec *spec = rung_model_get_spec(model);
-    const rung_evaluator how = {.numbers = &x->fmt};
+    const rung_evaluator how = {.numbers = &x->numbers.acc, .mixed = &x->numbers};
     runner w = {.x = x, .d_model = spec->d_model, .answers = spec->answers};
     w.numbers = rung_calloc(spec->d_model + spec->answers, sizeof *w.numbers, err);
     rung_status status = w.numbers ? rung_program_new(&w.program, model, &how, err) : RUNG_SYSTEM;

@@ -66,8 +66,8 @@ void rung_explain_json(rung_buf *text, const rung_explained *x)
     rung_jout_string(&out, "statement", said.text);
     rung_jout_string(&out, "sha256", x->cert.model);
     rung_jout_string(&out, "arch", x->cert.arch);
-    rung_jout_string(&out, "numbers", x->fmt.name);
-    rung_jout_int(&out, "number_bits", x->fmt.bits);
+    rung_jout_string(&out, "numbers", x->numbers.name);
+    rung_jout_int(&out, "number_bits", x->numbers.acc.bits);
     rung_jout_string(&out, "task", x->cert.task);
     rung_jout_array(&out, "prompts");
     for (size_t p = 0; p < x->prompts; p++) json_prompt(&out, x, p);

@@ -180,7 +180,7 @@ static box box_of(const rung_explained *x)
         rung_explained_answer(&word, x, c->given);
         snprintf(b.line[0], sizeof b.line[0], "the model says");
         snprintf(b.line[1], sizeof b.line[1], "%.40s", word.text ? word.text : "");
-        snprintf(b.line[2], sizeof b.line[2], "in %s", x->fmt.name);
+        snprintf(b.line[2], sizeof b.line[2], "in %.40s%s", x->numbers.name, strlen(x->numbers.name) > 40 ? "..." : "");
         rung_buf_clear(&word);
         return measure(b);
     }
@@ -189,7 +189,7 @@ static box box_of(const rung_explained *x)
     snprintf(b.line[1], sizeof b.line[1], "%.20s%s", hex, strlen(hex) > 20 ? "..." : "");
     if (numbers)
         snprintf(b.line[2], sizeof b.line[2], "%zu number%s, %zu bits", numbers, numbers == 1 ? "" : "s",
-                 numbers * (size_t)x->fmt.bits);
+                 numbers * (size_t)x->numbers.acc.bits);
     return measure(b);
 }
 
@@ -310,7 +310,7 @@ static void put_title(rung_buf *out, const rung_explained *x, double width)
     rung_buf_printf(&line, "%s: %s", rung_cert_kind_names[x->cert.kind - 1], rung_explained_title(x));
     rung_svg_text(out, LEFT, 34, "name", "start", line.text ? line.text : "");
     rung_buf_reset(&line);
-    rung_buf_printf(&line, "%s in %s", x->cert.arch, x->fmt.name);
+    rung_buf_printf(&line, "%s in %s", x->cert.arch, x->numbers.name);
     if (line.text && line.len > most) strcpy(line.text + most - 3, "...");
     rung_svg_text(out, LEFT, 56, "dim", "start", line.text ? line.text : "");
     rung_buf_reset(&line);

@@ -283,7 +283,7 @@ const rung_bound rung_bound_compose_full_relay = {
         "two full layers with a state between them that is narrower than the pointer cannot compose two functions",
     .task = "seqcomp",
     .source = "ours",
-    .checked = "proof checked by dataflow on small models",
+    .checked = "proof checked by Coq",
     .section = "theorem-c",
     .needs = NEEDS_SCANS,
     .evaluate = evaluate_c1,

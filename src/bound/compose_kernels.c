@@ -12,7 +12,9 @@
  *
  * eager. L >= 2. Weights are divided by their sum and rounded, then values are added from left to right. Impossible if
  *
- *     (ceil(N_0 2^(-H p/(N_0 - H))) - H) log2 V > c.
+ *     ceil((N_0 - H) 2^(-H p)) log2 V > c.
+ *
+ * The sum of the weights may hold all of z_1(z_0): the maximum of the row can tell w what z_0 is before it adds.
  *
  * split. L >= 1. Splits of T keys are added up each on its own, in any order, with H (dv+2) p bits each. Whatever the
  * place of the first border, some split contains l = min(T, ceil(N_0/2)) entries of a row of the first table and not the
@@ -47,14 +49,12 @@ static bound_sides two_pass_sides(rung_certified *s, const void *context)
     return (bound_sides){rung_ival_mul(s, entries, log2_values(s, k)), rung_ival_u64(s, k->message)};
 }
 
-/* N_0 > H: two_pass_fits and eager_fits see to it. */
 static bound_sides eager_sides(rung_certified *s, const void *context)
 {
     const one_kernel *k = context;
-    rung_ival N0 = rung_ival_real(s, k->N0), heads = rung_ival_u64(s, k->heads);
-    rung_ival each = rung_ival_div(s, rung_ival_u64(s, k->loss), rung_ival_sub(s, N0, heads));
-    rung_ival share = rung_ival_exp2(s, rung_ival_sub(s, rung_ival_u64(s, 0), each));
-    rung_ival entries = rung_ival_sub(s, rung_ival_ceil(s, rung_ival_mul(s, N0, share)), heads);
+    rung_ival others = rung_ival_sub(s, rung_ival_real(s, k->N0), rung_ival_u64(s, k->heads));
+    rung_ival share = rung_ival_exp2(s, rung_ival_sub(s, rung_ival_u64(s, 0), rung_ival_u64(s, k->loss)));
+    rung_ival entries = rung_ival_ceil(s, rung_ival_mul(s, others, share));
     return (bound_sides){rung_ival_mul(s, entries, log2_values(s, k)), rung_ival_u64(s, k->message)};
 }
 
@@ -87,7 +87,7 @@ static double eager_entries(const one_kernel *k, double N0, double n1)
 {
     (void)n1;
     double H = (double)k->heads;
-    return N0 > H ? ceil(N0 * exp2(-(double)k->loss / (N0 - H))) - H : 0;
+    return N0 > H ? ceil((N0 - H) * exp2(-(double)k->loss)) : 0;
 }
 
 /* The last entry of z_1 lies behind the split. */
@@ -180,7 +180,6 @@ static rung_status evaluate_two_pass(rung_bound_answer *answer, const bound_ques
     RUNG_TRY(decide(answer, &k, q, two_pass_sides, two_pass_entries, err));
     if (!answer->applies) return RUNG_OK;
     put_sizes(answer, &k, "(N_0 - H)");
-    if (q->arithmetic->kernel != RUNG_KERNEL_TWO_PASS) answer->point.known = false; /* Coq has two passes */
     snprintf(answer->premise, sizeof answer->premise,
              "F, the maximum of a row known before or while keys are added from left to right; w last");
     return RUNG_OK;
@@ -197,7 +196,7 @@ static rung_status evaluate_eager(rung_bound_answer *answer, const bound_questio
     k.loss = k.heads * (uint64_t)q->arithmetic->accumulator_bits;
     RUNG_TRY(decide(answer, &k, q, eager_sides, eager_entries, err));
     if (!answer->applies) return RUNG_OK;
-    put_sizes(answer, &k, "(ceil(N_0 2^(-H p/(N_0 - H))) - H)");
+    put_sizes(answer, &k, "ceil((N_0 - H) 2^(-H p))");
     snprintf(answer->premise, sizeof answer->premise,
              "F, weights and then values added from left to right, weights rounded in between; w last");
     return RUNG_OK;
@@ -227,7 +226,7 @@ const rung_bound rung_bound_compose_two_pass = {
     .summary = "one full layer that knows the maximum of a row beforehand cannot compose two functions",
     .task = "seqcomp",
     .source = "ours",
-    .checked = "proof checked by search at small sizes",
+    .checked = "proof checked by Coq",
     .section = "other-kernels",
     .needs = NEEDS_ONE_FULL,
     .kernels = RUNG_COVERS(RUNG_KERNEL_TWO_PASS),
@@ -239,7 +238,7 @@ const rung_bound rung_bound_compose_eager = {
     .summary = "one full layer that rounds probabilities before it adds values cannot compose two functions",
     .task = "seqcomp",
     .source = "ours",
-    .checked = "proof checked by search at small sizes",
+    .checked = "proof checked by Coq",
     .section = "other-kernels",
     .needs = NEEDS_ONE_FULL,
     .kernels = RUNG_COVERS(RUNG_KERNEL_EAGER),

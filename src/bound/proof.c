@@ -23,7 +23,8 @@ static const struct {
     {"sparse", "Sparse.v", proof_sparse},        {"H2", "TheoremC0.v", proof_headwise_two},
     {"K1", "Thought.v", proof_thought},          {"two-pass", "TwoPass.v", proof_two_pass},
     {"split", "TheoremSplit.v", proof_split},    {"dsa-one", "TheoremTop.v", proof_choice},
-    {"causal", "TheoremCausal.v", proof_causal},
+    {"causal", "TheoremCausal.v", proof_causal}, {"eager", "Eager.v", proof_eager},
+    {"C1", "TheoremC1.v", proof_relay},
 };
 
 bool proof_has(const char *id)
@@ -239,6 +240,8 @@ static const struct {
     {"forall T, (T <=", "intros T HT; apply pair_form_thinking; revert T HT; "},
     {"forall T, ", "intros T; apply pair_form_thinking; "},
     {"ImpossibleTwoPass ", "apply pair_form_two_pass; "},
+    {"ImpossibleOnePass ", "apply pair_form_one_pass; "},
+    {"ImpossibleEager ", "apply pair_form_eager; "},
     {"ImpossibleSplit ", "apply pair_form_split; "},
     {"ImpossibleTop ", "apply pair_form_top; "},
     {"Impossible ", "apply pair_form; "},
@@ -336,7 +339,8 @@ static const char *missing(const rung_claim *claim, const rung_bound *bound)
     if (rung_claim_premise(claim, RUNG_PREMISE_ENDS).is != RUNG_ESTABLISHED)
         return "in Coq nothing but a chain of thought follows the last token of the task";
     /* their own forms of a layer, and no other order */
-    bool own_form = strcmp(bound->id, "two-pass") == 0 || strcmp(bound->id, "split") == 0;
+    bool own_form =
+        strcmp(bound->id, "two-pass") == 0 || strcmp(bound->id, "eager") == 0 || strcmp(bound->id, "split") == 0;
     if (rung_claim_arithmetic(claim)->kernel != RUNG_KERNEL_ONLINE && !own_form && !any_order(claim) &&
         (bound->needs & RUNG_NEEDS(RUNG_PREMISE_ORDER)))
         return "the form that Coq has is about sums from left to right in one accumulator";

@@ -112,6 +112,12 @@ static rung_status write_around(proof_job *job, const char *theorem)
     return RUNG_OK;
 }
 
+/* ceil(N 2^-bits) for N > 0. */
+static uint64_t share_left(uint64_t N, proof_wide bits)
+{
+    return bits > 62 ? 1 : ((N - 1) >> (unsigned)bits) + 1;
+}
+
 /* A_prime_check: M = ceil(N_0 2^-A), and M log2 V > A + c + B M. */
 rung_status proof_single(proof_job *job, rung_error *err)
 {
@@ -119,7 +125,7 @@ rung_status proof_single(proof_job *job, rung_error *err)
     bool kept, surely;
     if (!proof_seqcomp(&z, job)) return RUNG_OK;
     proof_wide A = proof_bits(job, 0, job->full, z.N0 + 1), B = proof_bits_after(job, job->full, z.N0 + 1);
-    uint64_t c = job->spec[job->full].message, M = A > 62 ? 1 : ((z.N0 - 1) >> (unsigned)A) + 1;
+    uint64_t c = job->spec[job->full].message, M = share_left(z.N0, A);
     RUNG_TRY(proof_kept(&kept, A, 1, M, z.N0, err));
     RUNG_TRY(proof_exceeds(&surely, z.V, M, A + c + B * M, err));
     if (!kept || !surely) return proof_none(job, "%s", weaker);
@@ -321,6 +327,34 @@ rung_status proof_two_full(proof_job *job, rung_error *err)
     rung_buf_printf(&job->tactic, "apply (C0 _ _ _ _ _ _ %llu %llu %llu %llu); vm_compute; reflexivity", ULL(p->t),
                     ULL(p->q), ULL(p->g), ULL(theta));
     snprintf(job->proof->theorem, sizeof job->proof->theorem, "C0");
+    return RUNG_OK;
+}
+
+/* C1_check: Theta = ceil(ceil(t q 2^(-c/(g t))) 2^-r), and n_1 Theta log2 V > c (n_1 + N_0 + g t q + middle) + r + c' n_1 t.
+ * The states between are those that leave z_2 on the right, and those between z_0 and w in Theta. */
+rung_status proof_relay(proof_job *job, rung_error *err)
+{
+    proof_sizes z;
+    const rung_bound_point *p = job->point;
+    uint64_t all = 1;
+    bool kept, surely;
+    size_t last = job->specs - 1;
+    if (!proof_seqcomp(&z, job)) return RUNG_OK;
+    if (job->specs < 3 || shape_is_wrong(job, &z)) return proof_none(job, "%s", weaker);
+    proof_wide c = job->spec[0].message, after = job->spec[last].message, n1 = z.last, cells = (proof_wide)p->t * p->g;
+    proof_wide passed = proof_bits(job, 1, last, z.first + z.middle + z.N0 + 1);
+    RUNG_TRY(values_kept(&all, c, p, err));
+    uint64_t theta = share_left(all, passed);
+    RUNG_TRY(proof_kept(&kept, passed, 1, theta, all, err));
+    proof_wide fixed = c * (n1 + z.middle + z.N0 + cells * p->q) + proof_bits(job, 1, last, z.first);
+    RUNG_TRY(proof_exceeds(&surely, z.V, n1 * theta, fixed + after * (n1 * p->t), err));
+    if (!kept || !surely) return proof_none(job, "%s", weaker);
+    rung_buf_printf(&job->claim_text, "Impossible (F %llu :: ", ULL(c));
+    proof_put_layers(&job->claim_text, job, 1, last);
+    rung_buf_printf(&job->claim_text, " ++ [F %llu]) %s", ULL(after), job->task_text.text ? job->task_text.text : "");
+    rung_buf_printf(&job->tactic, "apply (C1 _ _ _ _ _ _ _ %llu %llu %llu %llu %llu); vm_compute; reflexivity",
+                    ULL(p->t), ULL(p->q), ULL(p->g), ULL(all), ULL(theta));
+    snprintf(job->proof->theorem, sizeof job->proof->theorem, "C1");
     return RUNG_OK;
 }
 
@@ -533,23 +567,52 @@ static uint64_t heads_of_full(const proof_job *job)
     return 0;
 }
 
+/* Bits of the accumulator without a running maximum, which Coq does not count either. */
+static uint64_t without_maximum(const proof_job *job, uint64_t heads)
+{
+    const rung_arithmetic *a = rung_claim_arithmetic(job->claim);
+    bool carried = a->kernel == RUNG_KERNEL_ONLINE && a->message == RUNG_MESSAGE_ONLINE;
+    return job->spec[0].message - (carried ? heads * (uint64_t)a->accumulator_bits : 0);
+}
+
 /* two_pass_check: (N_0 - H) log2 V > c. */
 rung_status proof_two_pass(proof_job *job, rung_error *err)
 {
     proof_sizes z;
-    bool surely;
+    bool surely, before = rung_claim_arithmetic(job->claim)->kernel == RUNG_KERNEL_TWO_PASS;
     uint64_t heads = heads_of_full(job);
     if (!proof_seqcomp(&z, job)) return RUNG_OK;
-    if (rung_claim_arithmetic(job->claim)->kernel != RUNG_KERNEL_TWO_PASS)
-        return proof_none(job, "Coq has this theorem for a maximum that is known before the sum begins");
     if (job->specs != 1 || !heads || heads >= z.N0) return proof_none(job, "%s", weaker);
-    uint64_t c = job->spec[0].message;
+    uint64_t c = without_maximum(job, heads);
+    const char *claim = before ? "ImpossibleTwoPass" : "ImpossibleOnePass";
+    const char *theorem = before ? "two_passes" : "one_pass_maximum";
     RUNG_TRY(proof_exceeds(&surely, z.V, z.N0 - heads, c, err));
     if (!surely) return proof_none(job, "%s", weaker);
-    rung_buf_printf(&job->claim_text, "ImpossibleTwoPass %llu %llu %s", ULL(heads), ULL(c),
+    rung_buf_printf(&job->claim_text, "%s %llu %llu %s", claim, ULL(heads), ULL(c),
                     job->task_text.text ? job->task_text.text : "");
-    rung_buf_printf(&job->tactic, "apply (two_passes _ _ _ _ %llu %llu); vm_compute; reflexivity", ULL(heads), ULL(c));
-    snprintf(job->proof->theorem, sizeof job->proof->theorem, "two_passes");
+    rung_buf_printf(&job->tactic, "apply (%s _ _ _ _ %llu %llu); vm_compute; reflexivity", theorem, ULL(heads), ULL(c));
+    snprintf(job->proof->theorem, sizeof job->proof->theorem, "%s", theorem);
+    return RUNG_OK;
+}
+
+/* eager_check: r = ceil((N_0 - H) 2^-d), and r log2 V > d + a. */
+rung_status proof_eager(proof_job *job, rung_error *err)
+{
+    proof_sizes z;
+    bool kept, surely;
+    uint64_t heads = heads_of_full(job), d = heads * (uint64_t)rung_claim_arithmetic(job->claim)->accumulator_bits;
+    if (!proof_seqcomp(&z, job)) return RUNG_OK;
+    uint64_t c = job->spec[0].message;
+    if (job->specs != 1 || !heads || heads >= z.N0 || d > c) return proof_none(job, "%s", weaker);
+    uint64_t entries = share_left(z.N0 - heads, d);
+    RUNG_TRY(proof_kept(&kept, d, 1, entries, z.N0 - heads, err));
+    RUNG_TRY(proof_exceeds(&surely, z.V, entries, c, err));
+    if (!kept || !surely) return proof_none(job, "%s", weaker);
+    rung_buf_printf(&job->claim_text, "ImpossibleEager %llu %llu %llu %s", ULL(heads), ULL(d), ULL(c - d),
+                    job->task_text.text ? job->task_text.text : "");
+    rung_buf_printf(&job->tactic, "apply (rounded_weights _ _ _ _ %llu _ _ %llu); vm_compute; reflexivity", ULL(heads),
+                    ULL(entries));
+    snprintf(job->proof->theorem, sizeof job->proof->theorem, "rounded_weights");
     return RUNG_OK;
 }
 

@@ -9,7 +9,9 @@
 
 #include "rung/cert.h"
 
-#define RUNG_CERT_FIRST_LINE "rung-certificate 1"
+#include <string.h>
+
+#define RUNG_CERT_FIRST_LINE "rung-certificate VERSION"
 #define RUNG_CERT_COUNT_MAX  INT32_MAX  /* of COUNT, INDEX and ANSWER */
 #define RUNG_CERT_ID_MAX     UINT32_MAX /* of a token */
 
@@ -46,6 +48,12 @@ extern const cert_line rung_cert_lines[LINE_COUNT];
 static inline bool cert_has_line(rung_cert_kind kind, cert_line_id id)
 {
     return rung_cert_lines[id].in_kinds >> (kind - 1) & 1;
+}
+
+/* Version 2 is for mixed formats. */
+static inline int cert_version(const char *numbers, size_t len)
+{
+    return memchr(numbers, '=', len) ? 2 : 1;
 }
 
 static inline size_t cert_prompts(rung_cert_kind kind)

@@ -14,6 +14,7 @@ typedef struct reader {
     const char *value;    /* of the current line: the text after its keyword and one space */
     size_t len;
     size_t line; /* from 1 */
+    int version; /* of the certificate */
     const char *name;
     rung_error *err;
 } reader;
@@ -139,7 +140,11 @@ static rung_status check_text(const reader *r, cert_line_id id)
 {
     switch (id) {
     case LINE_NUMBERS:
-        return memchr(r->value, ' ', r->len) ? expected(r, id, "a format is one word") : RUNG_OK;
+        if (memchr(r->value, ' ', r->len)) return expected(r, id, "a format is one word");
+        if (cert_version(r->value, r->len) == r->version) return RUNG_OK;
+        return expected(r, id,
+                        r->version == 1 ? "mixed formats (QUANTITY=FORMAT,...) are for version 2"
+                                        : "version 2 is for mixed formats (QUANTITY=FORMAT,...)");
     case LINE_TASK:
         return is_task(r->value, r->len) ? RUNG_OK : expected(r, id, "a word after the name is not KEY=VALUE");
     case LINE_ARCH:
@@ -213,7 +218,8 @@ static rung_status read_value(reader *r, rung_cert *cert, cert_line_id id)
     }
     switch (id) {
     case LINE_FIRST:
-        if (r->len == 1 && r->value[0] == '1') return RUNG_OK;
+        r->version = r->len == 1 ? r->value[0] - '0' : 0;
+        if (r->version == 1 || r->version == 2) return RUNG_OK;
         return expected(r, id, "this version is not known here");
     case LINE_KIND:
         return read_kind(r, cert);

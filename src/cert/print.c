@@ -32,7 +32,7 @@ static void print_line(rung_buf *out, const rung_cert *cert, cert_line_id id)
     }
     switch (id) {
     case LINE_FIRST:
-        rung_buf_puts(out, RUNG_CERT_FIRST_LINE "\n");
+        rung_buf_printf(out, "%s %d\n", keyword, cert_version(cert->numbers, strlen(cert->numbers)));
         break;
     case LINE_KIND:
         rung_buf_printf(out, "%s %s\n", keyword, rung_cert_kind_names[cert->kind - 1]);

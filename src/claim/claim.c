@@ -59,6 +59,21 @@ void rung_claim_spec_set_bits(rung_claim_spec *about, int bits)
     about->accumulator_bits = about->state_bits = about->cache_bits = bits;
 }
 
+/* At least the bits of one number of a row, however short the row is. */
+static int most_bits(const rung_stored *stored)
+{
+    return (int)rung_stored_bits(stored, 1, 1);
+}
+
+void rung_claim_spec_set_numbers(rung_claim_spec *about, const rung_numbers *numbers)
+{
+    int cache = most_bits(&numbers->of[RUNG_QUANTITY_CACHE]), act = most_bits(&numbers->of[RUNG_QUANTITY_ACT]);
+    about->accumulator_bits = numbers->acc.bits;
+    about->state_bits = most_bits(&numbers->of[RUNG_QUANTITY_STATE]);
+    about->cache_bits = cache > act ? cache : act;
+    about->mixed = numbers->mixed;
+}
+
 /* ---- sizes of numbers -------------------------------------------------------------------------------------------- */
 
 static int at_least(int bits, int least)
@@ -77,7 +92,8 @@ static rung_arithmetic arithmetic_of(const rung_subject *s, const rung_claim_spe
                          .state_bits = l->state_bits ? l->state_bits : at_least(l->number_bits, DEFAULT_BITS),
                          .cache_bits = l->number_bits ? at_least(l->number_bits, LEAST_CACHE_BITS) : DEFAULT_BITS,
                          .message = about->message,
-                         .tile = about->tile};
+                         .tile = about->tile,
+                         .mixed = about->mixed};
     if (about->accumulator_bits) a.accumulator_bits = about->accumulator_bits;
     if (about->state_bits) a.state_bits = about->state_bits;
     if (about->cache_bits) a.cache_bits = about->cache_bits;

@@ -119,6 +119,7 @@ rung_status decide_weights(rung_decision *d, const rung_claim *claim, const rung
     if (!why && rung_decide_instance(&d->task, rung_claim_task(claim), rung_claim_n(claim), &none) != RUNG_OK)
         why = none.text;
     if (!why && d->task.tokens > TOKENS_MAX) why = "prompts of this length are too long to run here";
+    if (!why && rung_claim_arithmetic(claim)->mixed) why = "weights are judged in one number format, not in mixed ones";
     size_t count = why ? 0 : rung_witness_formats(formats, fewest_bits(rung_claim_arithmetic(claim)));
     if (count && means->given_in) formats[0] = *means->given_in, count = 1;
     if (!why && !count) why = "constructions are run in floats of 7 bits or more";

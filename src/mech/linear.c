@@ -271,6 +271,9 @@ static void read_exact(double *o, const double *state, const double *const *in, 
     }
 }
 
+/* Numbers that the lanes of one call are copied to at most. */
+enum { LANES_MOST = 64 };
+
 /* The same roundings with the dv values of a row as lanes. */
 static void absorb_lanes(double *S, const double *phi_k, const double *v, const rung_mech_conf *conf,
                          const rung_fmt *fmt)
@@ -288,8 +291,31 @@ static void read_lanes(double *o, const double *S, const double *phi_q, const ru
     memset(o, 0, conf->dv * sizeof *o);
     for (size_t j = 0; j < r; j++) num->scale_add(fmt, o, S + j * conf->dv, phi_q[j], conf->dv);
     if (!rung_linear_has_norm(conf)) return;
-    double den = rung_num_dot(fmt, S + r * conf->dv, phi_q, r);
-    for (size_t i = 0; i < conf->dv; i++) o[i] = rung_num_div(fmt, o[i], den);
+    double den[LANES_MOST];
+    size_t count = conf->dv < LANES_MOST ? conf->dv : LANES_MOST;
+    den[0] = rung_num_dot(fmt, S + r * conf->dv, phi_q, r);
+    for (size_t i = 1; i < count; i++) den[i] = den[0];
+    for (size_t i = 0; i < conf->dv; i += count)
+        num->div(fmt, o + i, o + i, den, conf->dv - i < count ? conf->dv - i : count);
+}
+
+/* phi_exact with the coordinates as lanes. */
+static void phi_lanes(double *out, const double *x, const rung_mech_conf *conf, const rung_fmt *fmt)
+{
+    const rung_num_kernels *num = rung_num_kernels_get();
+    if (rung_linear_phi(conf) != PHI_ELU1) {
+        phi_exact(out, x, conf, fmt);
+        return;
+    }
+    double one[LANES_MOST], above[LANES_MOST], below[LANES_MOST], unit = rung_num_round(fmt, 1);
+    for (size_t first = 0; first < conf->dk; first += LANES_MOST) {
+        size_t count = conf->dk - first < LANES_MOST ? conf->dk - first : LANES_MOST;
+        const double *from = x + first;
+        for (size_t i = 0; i < count; i++) one[i] = unit, below[i] = from[i] > 0 ? 0 : from[i];
+        num->add(fmt, above, from, one, count);
+        num->fn(fmt, RUNG_FN_EXP, below, below, count);
+        for (size_t i = 0; i < count; i++) out[first + i] = from[i] > 0 ? above[i] : below[i];
+    }
 }
 
 static void scan_exact(double *o, double *state, const double *const *in, size_t pos, size_t tokens, size_t head,
@@ -299,14 +325,14 @@ static void scan_exact(double *o, double *state, const double *const *in, size_t
     double *S = state + head * rung_linear_head_size(conf);
     for (size_t t = 0; t < tokens; t++) {
         size_t key = (t * conf->heads + head) * conf->dk, value = (t * conf->heads + head) * conf->dv;
-        phi_exact(phi, in[IN_K] + key, conf, fmt);
+        phi_lanes(phi, in[IN_K] + key, conf, fmt);
         absorb_lanes(S, phi, in[IN_V] + value, conf, fmt);
         if (!conf->causal) continue;
-        phi_exact(phi, in[IN_Q] + key, conf, fmt);
+        phi_lanes(phi, in[IN_Q] + key, conf, fmt);
         read_lanes(o + value, S, phi, conf, fmt);
     }
     for (size_t t = 0; !conf->causal && t < tokens; t++) {
-        phi_exact(phi, in[IN_Q] + (t * conf->heads + head) * conf->dk, conf, fmt);
+        phi_lanes(phi, in[IN_Q] + (t * conf->heads + head) * conf->dk, conf, fmt);
         read_lanes(o + (t * conf->heads + head) * conf->dv, S, phi, conf, fmt);
     }
 }

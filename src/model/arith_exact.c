@@ -17,6 +17,7 @@ typedef struct linear_job {
     double *y;
     const double *x;
     const linear_weights *w;
+    size_t tokens;
 } linear_job;
 
 static bool all_finite(const double *x, size_t count)
@@ -51,10 +52,58 @@ static void linear_token(void *context, size_t token, size_t worker)
     if (w->bias.x) rung_num_kernels_get()->add(job->fmt, y, y, w->bias.x, w->rows);
 }
 
+/* Few outputs would leave most lanes idle. Then the lanes are tokens, a block of them at a time: the same products and
+ * sums, one output after the other. */
+enum { BLOCK_TOKENS = 64, FEW_OUTPUTS = 16, FEWEST_TOKENS = 4, COLUMNS_AT_ONCE = 64 };
+
+/* to = [count][tokens], from = columns first, ... of [tokens][cols]. */
+static void transpose(double *to, const double *from, size_t first, size_t count, size_t tokens, size_t cols)
+{
+    for (size_t j = 0; j < count; j++)
+        for (size_t t = 0; t < tokens; t++) to[j * tokens + t] = from[t * cols + first + j];
+}
+
+static void add_columns(const linear_job *job, double *acc, const double *column, size_t first, size_t count,
+                        size_t tokens, bool some)
+{
+    const rung_num_kernels *num = rung_num_kernels_get();
+    const linear_weights *w = job->w;
+    for (size_t r = 0; r < w->rows; r++)
+        for (size_t j = 0; j < count; j++) {
+            double weight = w->weight.x[(first + j) * w->rows + r];
+            if (weight != 0 || !some) num->scale_add(job->fmt, acc + r * tokens, column + j * tokens, weight, tokens);
+        }
+}
+
+static void linear_block(void *context, size_t item, size_t worker)
+{
+    const linear_job *job = context;
+    const linear_weights *w = job->w;
+    size_t first = item * BLOCK_TOKENS, left = job->tokens - first, tokens = left < BLOCK_TOKENS ? left : BLOCK_TOKENS;
+    const double *x = job->x + first * w->cols;
+    double acc[FEW_OUTPUTS * BLOCK_TOKENS], column[COLUMNS_AT_ONCE * BLOCK_TOKENS];
+    (void)worker;
+    memset(acc, 0, w->rows * tokens * sizeof *acc);
+    bool some = w->finite && all_finite(x, tokens * w->cols);
+    for (size_t j = 0; j < w->cols; j += COLUMNS_AT_ONCE) {
+        size_t count = w->cols - j < COLUMNS_AT_ONCE ? w->cols - j : COLUMNS_AT_ONCE;
+        transpose(column, x, j, count, tokens, w->cols);
+        add_columns(job, acc, column, j, count, tokens, some);
+    }
+    for (size_t t = 0; t < tokens; t++) {
+        double *y = job->y + (first + t) * w->rows;
+        for (size_t r = 0; r < w->rows; r++) y[r] = acc[r * tokens + t];
+        if (w->bias.x) rung_num_kernels_get()->add(job->fmt, y, y, w->bias.x, w->rows);
+    }
+}
+
 static void linear(const rung_program *p, reals y, reals x, const linear_weights *w, size_t tokens)
 {
-    linear_job job = {&p->fmt, y.x, x.x, w};
-    rung_par_for(tokens, p->threads, linear_token, &job);
+    linear_job job = {&p->fmt, y.x, x.x, w, tokens};
+    if (w->rows <= FEW_OUTPUTS && tokens >= FEWEST_TOKENS && tokens > w->rows)
+        rung_par_for((tokens + BLOCK_TOKENS - 1) / BLOCK_TOKENS, p->threads, linear_block, &job);
+    else
+        rung_par_for(tokens, p->threads, linear_token, &job);
 }
 
 static void add(const rung_program *p, reals y, reals x, size_t count)

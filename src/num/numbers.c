@@ -214,10 +214,10 @@ static void settle(rung_numbers *n)
 static bool read_seed(uint64_t *seed, const char *text)
 {
     uint64_t value = 0;
-    if (strlen(text) > 19 || *text == '\0' || (*text == '0' && text[1])) return false; /* 19 digits: no overflow */
+    if (strlen(text) > 16 || *text == '\0' || (*text == '0' && text[1])) return false; /* 16 digits: no overflow */
     for (; *text >= '0' && *text <= '9'; text++) value = 10 * value + (uint64_t)(*text - '0');
     *seed = value;
-    return *text == '\0';
+    return *text == '\0' && value >> 53 == 0;
 }
 
 static rung_status unknown_key(const char *key, rung_error *err)
@@ -255,7 +255,7 @@ static rung_status take_setting(rung_numbers *n, char *word, seen_keys *seen, ru
     if (strcmp(word, "seed") == 0) {
         RUNG_TRY(once(&seen->seed, word, err));
         if (read_seed(&n->seed, value)) return RUNG_OK;
-        return rung_fail(err, RUNG_USAGE, "numbers: seed is a number below 10^19, not '%.24s'", value);
+        return rung_fail(err, RUNG_USAGE, "numbers: seed is a number below 2^53, not '%.24s'", value);
     }
     for (size_t q = 0; q < RUNG_QUANTITY_COUNT; q++) {
         if (strcmp(word, rung_quantity_names[q]) != 0) continue;

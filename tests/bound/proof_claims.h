@@ -109,6 +109,10 @@ static const claim_kind claim_kinds[] = {
     {"B0", "dsa:k=%d,R", "seqcomp L=2", 0},
     {"B", "R,dsa:k=%d,R", "seqcomp L=2", 0},
     {"cut-one", "dsa:k=%d", "disjointness", 0},
+    {"C1", "full,rnn:dv=1,full", "seqcomp L=2", 0},
+    {"C1", "full,gla:dk=1:dv=1,full", "seqcomp L=3 form=pair", 0},
+    {"eager", "full", "seqcomp L=%d", 0},
+    {"eager", "full", "seqcomp L=2 form=pair", 0},
     {"two-pass", "full", "seqcomp L=2", 0},
     {"two-pass", "full", "seqcomp L=2 form=pair", 0},
     {"split", "full", "seqcomp L=1", 0},
@@ -174,6 +178,7 @@ static void random_claim_make(random_claim *c, const claim_kind *kind, rung_rng 
     if (strcmp(kind->theorem, "K1") == 0)
         c->about.at_once = RUNG_VIOLATED, c->about.thoughts = kind->thoughts ? kind->thoughts : 1;
     if (strcmp(kind->theorem, "two-pass") == 0) c->about.kernel = RUNG_KERNEL_TWO_PASS;
+    if (strcmp(kind->theorem, "eager") == 0) c->about.kernel = RUNG_KERNEL_EAGER;
     if (strcmp(kind->theorem, "split") == 0)
         c->about.kernel = RUNG_KERNEL_SPLIT, c->about.tile = 64 + rung_rng_below(rng, 200);
     random_claim_at(c, UINT64_C(1) << 40);

@@ -14,6 +14,7 @@ enum { TABLES_MAX = 81, FIRST_MAX = 256, HEADS_MAX = 2 };
 
 typedef struct small {
     int N0, V, heads, letters; /* letters of the sum that eager divides by; 0: two-pass */
+    bool tells;                /* the maximum says what z_0 is, and the sum is z_1(z_0) as far as its letters reach */
     int seconds, firsts;       /* how many z_2 (n_1 = 1) and z_1 */
     int score2[HEADS_MAX][8][8], score1[HEADS_MAX][8][8], score0[HEADS_MAX][8];
     int circumstance[TABLES_MAX][FIRST_MAX]; /* of one z_0 */
@@ -46,7 +47,7 @@ static void draw(small *s, int range)
     assert_true(s->seconds <= TABLES_MAX && s->firsts <= FIRST_MAX);
     for (int h = 0; h < s->heads; h++)
         for (int i = 0; i < s->N0; i++) {
-            s->score0[h][i] = below(range);
+            s->score0[h][i] = s->tells ? 50 + i : below(range);
             for (int v = 0; v < s->V; v++) s->score2[h][i][v] = below(range);
             for (int v = 0; v < s->N0; v++) s->score1[h][i][v] = below(range);
         }
@@ -71,6 +72,7 @@ static int maximum(const small *s, int h, int second, int first, int u)
 static int sum(const small *s, int second, int first, int u, int circumstance, uint64_t seed)
 {
     uint64_t acc = 0;
+    if (s->tells) return entry(first, u, s->N0) % s->letters;
     for (int i = 0; i < 2 * s->N0 + 1; i++) {
         int token = i < s->N0 ? entry(second, i, s->V) : i < 2 * s->N0 ? entry(first, i - s->N0, s->N0) : u;
         rung_rng step;
@@ -181,16 +183,40 @@ static void test_two_passes_are_tight_for_some_model(void **state)
     assert_true(some);
 }
 
-/* One bit of sum: the class of z_2 has half the tables, and that of z_1 half the functions. */
+/* One bit of sum: the class of z_2 has half the tables, and z_1(z_0) half the values that are left. */
 static void test_rounded_probabilities(void **state)
 {
     (void)state;
     rung_rng_init(&rng, 5, 3, 0);
-    /* ceil(3 / 2^(1/2)) - 1 = 2 entries, 2^2 or 3^2 tables, half of them */
-    check_models(&(small){.N0 = 3, .V = 2, .heads = 1, .letters = 2}, 2, effort(100, 10));
-    check_models(&(small){.N0 = 3, .V = 3, .heads = 1, .letters = 2}, 5, effort(40, 6));
-    /* ceil(4 / 2^(1/3)) - 1 = 3 entries, 8 tables, half of them */
-    check_models(&(small){.N0 = 4, .V = 2, .heads = 1, .letters = 2}, 4, effort(10, 2));
+    for (int tells = 0; tells < 2; tells++) {
+        /* ceil((3 - 1) / 2) = 1 entry, half of 3 tables */
+        check_models(&(small){.N0 = 3, .V = 3, .heads = 1, .letters = 2, .tells = tells}, 2, effort(100, 10));
+        /* ceil((4 - 1) / 2) = 2 entries, half of 4 tables */
+        check_models(&(small){.N0 = 4, .V = 2, .heads = 1, .letters = 2, .tells = tells}, 2, effort(20, 4));
+    }
+}
+
+/* The sum may be about z_1(z_0) alone, although it runs over all of z_1. With one bit of it w needs to know two entries of
+ * four in any circumstances: 9 letters for V = 3, and not half of the 27 of ceil(4 / 2^(1/3)) - 1 = 3 entries. */
+static void test_the_maximum_tells_what_z_0_is(void **state)
+{
+    (void)state;
+    rung_rng_init(&rng, 5, 6, 0);
+    small s = {.N0 = 4, .V = 3, .heads = 1, .letters = 2, .tells = true};
+    size_t told = 0;
+    draw(&s, 4);
+    for (int u = 0; u < s.N0; u++) {
+        circumstances(&s, u, 0);
+        for (int a = 0; a < s.seconds; a++)
+            for (int b = 0; b < s.seconds; b++)
+                for (int bit = 0; bit < 2; bit++) {
+                    if (!apart(&s, a, b, u, (50 + u) * s.letters + bit)) continue;
+                    assert_true(entry(a, bit, s.V) != entry(b, bit, s.V) ||
+                                entry(a, bit + 2, s.V) != entry(b, bit + 2, s.V));
+                    told++;
+                }
+    }
+    assert_true(told > 0);
 }
 
 /* ---- rows -------------------------------------------------------------------------------------------------------- */
@@ -231,8 +257,8 @@ static void test_sides_of_given_sizes(void **state)
         static const rung_kernel kernels[] = {RUNG_KERNEL_TWO_PASS, RUNG_KERNEL_EAGER, RUNG_KERNEL_SPLIT};
         if (which == 0) entries = N0 > H ? N0 - H : 0;
         if (which == 1) {
-            uint64_t kept = N0 > H ? share_of(N0, H * (uint64_t)bits, N0 - H) : 0;
-            entries = kept > H ? kept - H : 0;
+            uint64_t values = UINT64_C(1) << (H * (uint64_t)bits);
+            entries = N0 > H ? (N0 - H + values - 1) / values : 0;
         }
         if (which == 2) {
             uint64_t whole = L == 1 ? (N0 + 1 > T ? N0 + 1 - T : 0) : N0 * n1 >= T ? (N0 + 1) / 2 : 0;
@@ -255,7 +281,8 @@ static void test_thresholds(void **state)
     uint64_t endless = UINT64_C(1) << 40;
     assert_true(ask_kernel(8, 1, 32, "seqcomp L=2", endless, RUNG_KERNEL_TWO_PASS, 0, "two-pass").n_threshold == 106);
     assert_true(ask_kernel(32, 1, 32, "seqcomp L=2", endless, RUNG_KERNEL_TWO_PASS, 0, "two-pass").n_threshold == 298);
-    assert_true(ask_kernel(8, 1, 32, "seqcomp L=2", endless, RUNG_KERNEL_EAGER, 0, "eager").n_threshold == 138);
+    assert_true(ask_kernel(8, 1, 16, "seqcomp L=2", endless, RUNG_KERNEL_EAGER, 0, "eager").n_threshold == 917570);
+    assert_true(ask_kernel(8, 1, 8, "seqcomp L=2", endless, RUNG_KERNEL_EAGER, 0, "eager").n_threshold == 3078);
     /* the running maximum is free */
     assert_true(ask_kernel(8, 1, 32, "seqcomp L=2", endless, RUNG_KERNEL_ONLINE, 0, "two-pass").n_threshold == 106);
     assert_true(ask_kernel(8, 1, 32, "seqcomp L=2", endless, RUNG_KERNEL_ONLINE, 0, "B0").n_threshold == 114);
@@ -294,6 +321,7 @@ int main(void)
         cmocka_unit_test(test_two_passes),
         cmocka_unit_test(test_two_passes_are_tight_for_some_model),
         cmocka_unit_test(test_rounded_probabilities),
+        cmocka_unit_test(test_the_maximum_tells_what_z_0_is),
         cmocka_unit_test(test_sides_of_given_sizes),
         cmocka_unit_test(test_thresholds),
         cmocka_unit_test(test_tiles),

@@ -201,7 +201,7 @@ static const refusal refusals[] = {
     {"linear", "eva N=64", "last token", 0, true},
     {"linear", "eva N=2", "CANNOT", 0, false},
     {"3*full", "q-sparse-average q=3", "CANNOT", 2, false},
-    {"full,linear,full", "seqcomp L=3", "proved on paper", UINT64_C(1) << 61, false},
+    {"full", "q-sparse-average N=64 q=8", "proved on paper", 0, false},
 };
 
 static void test_refusals(void **state)
@@ -270,7 +270,9 @@ static const struct worded {
     {"loglinear,full", "seqcomp L=2 N0=640 n=64", "Impossible ([LL 1] ++ F 3 :: [])", 0},
     {"full,full,loglinear", "seqcomp L=2 N0=6400 n=640", "Impossible (F 3 :: F 3 :: [LL 1])", 0},
     {"dsa:k=2,linear", "seqcomp L=2 N0=640 n=64", "Impossible (F 6 :: [R 2])", 0},
-    {"full", "seqcomp L=2 N0=30 n=8 form=pair", "apply pair_form; ", 0},
+    {"full,linear", "seqcomp L=2 N0=30 n=8 form=pair", "apply pair_form; ", 0},
+    {"full", "seqcomp L=2 N0=30 n=8 form=pair", "apply pair_form_one_pass; ", 0},
+    {"full,linear,rnn:dv=1,full", "seqcomp L=2 N0=1000 n=800", "Impossible (F 3 :: [R 2; R 1] ++ [F 3])", 0},
 };
 
 static void test_worded(void **state)

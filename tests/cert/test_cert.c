@@ -24,6 +24,9 @@ static const char *const legal[] = {
     HEAD("view-collision") "prompt 5\nprompt 5\nposition 0\nright 0 1\nview 9\nend\n",
     HEAD("block-collision") "prompt 1 2\nprompt 3 2\nposition 1\nright 0 1\nlayer 0\nblock 0\nsummary ab\nview "
                             "cd\nend\n",
+    "rung-certificate 2\nkind wrong-answer\nmodel " DIGEST
+    "\narch full\nnumbers weights=bf16,act=bf16,acc=f32,state=bf16,"
+    "cache=bf16,gate=f32,beta=bf16\ntask eva\nprompt 1\nposition 0\nright 1\ngiven 0\nend\n",
 };
 
 static rung_status parse(rung_cert *cert, const char *text, rung_error *err)
@@ -114,13 +117,15 @@ typedef struct defect {
 } defect;
 
 static const defect defects[] = {
-    {0, "rung-certificate 1", "rung-certificate 2", "c:1: "},
+    {0, "rung-certificate 1", "rung-certificate 3", "c:1: "},
+    {0, "rung-certificate 1", "rung-certificate 2", "c:5: expected the line 'numbers FORMAT'; version 2 is for mixed"},
+    {4, "rung-certificate 2", "rung-certificate 1", "c:5: expected the line 'numbers FORMAT'; mixed formats"},
     {0, "rung-certificate 1", "rung-certificate", "c:1: "},
     {0, "rung-certificate 1\n", "", "c:1: "},
     {0, "rung-certificate 1\n", "rung-certificate 1\r\n",
-     "c:1: expected the line 'rung-certificate 1'; the line ends with CR"},
+     "c:1: expected the line 'rung-certificate VERSION'; the line ends with CR"},
     {0, "rung-certificate 1\n", "\nrung-certificate 1\n",
-     "c:1: expected the line 'rung-certificate 1'; the line is empty"},
+     "c:1: expected the line 'rung-certificate VERSION'; the line is empty"},
     {0, "kind wrong-answer", "kind wrong", "c:2: "},
     {0, "kind wrong-answer", "kind state-collision", "c:8: expected the line 'prompt ID ID ... (the second one)'"},
     {1, "kind state-collision", "kind wrong-answer", "c:8: expected the line 'position INDEX', found 'prompt 1 0 7'"},
@@ -309,7 +314,7 @@ static void test_statements_name_what_is_claimed(void **state)
     static const char *const says[] = {"answers 2147483647 to a prompt of 3 tokens whose answer is 1",
                                        "two prefixes of 2 tokens, which differ in 2", "differ in 0 of 1 tokens",
                                        "block 0 of layer 0"};
-    for (size_t i = 0; i < RUNG_COUNT(legal); i++) {
+    for (size_t i = 0; i < RUNG_COUNT(says); i++) {
         rung_cert c;
         rung_error err;
         rung_buf out;

@@ -3,7 +3,7 @@
  *
  * dump MODEL: verdicts on certificates that come on stdin, each ended by a NUL; `verdict CODE REASON` after what the
  * checker prints. Thousands of them in a second.
- * dump MODEL FORMAT: for each line of token ids on stdin what rung-check computes, for comparison with rung and for making
+ * dump MODEL FORMAT (or mixed formats): for each line of token ids on stdin what rung-check computes, for comparison with rung and for making
  * certificates: `view X...`, `readout X...`, `numbers COUNT` and `state HEX` after all tokens, `prefix HEX` after all but
  * the last; or `rejected REASON`. Numbers are hexadecimal floats. The checker is included as it is. */
 int rung_check_main(int argc, char **argv);
@@ -17,15 +17,67 @@ struct packer {
     size_t count;
 };
 
+static void pack_code(struct packer *p, uint64_t code, int bits)
+{
+    for (int bit = bits - 1; bit >= 0; bit--) {
+        p->digit = p->digit * 2 + (unsigned)(code >> bit & 1);
+        if (++p->filled % 4 == 0) {
+            putchar("0123456789abcdef"[p->digit]);
+            p->digit = 0;
+        }
+    }
+}
+
+static void pack_as(struct packer *p, const struct format *format, const double *v, size_t count)
+{
+    struct format acc = num;
+    num = *format;
+    for (size_t i = 0; i < count; i++, p->count++) pack_code(p, code_of(v[i]), num.bits);
+    num = acc;
+}
+
 static void pack(struct packer *p, const double *v, size_t count)
 {
-    for (size_t i = 0; i < count; i++, p->count++)
-        for (int bit = num.bits - 1; bit >= 0; bit--) {
-            p->digit = p->digit * 2 + (unsigned)(code_of(v[i]) >> bit & 1);
-            if (++p->filled % 4 == 0) {
-                putchar("0123456789abcdef"[p->digit]);
-                p->digit = 0;
-            }
+    pack_as(p, mixture.mixed ? &mixture.of[ACT].code : &num, v, count);
+}
+
+/* One row of a quantity: before each block its scale. */
+static void pack_row(struct packer *p, enum quantity q, const double *v, size_t count, const double **scales)
+{
+    const struct stored *s = &mixture.of[q];
+    if (!mixture.mixed || s->scale_bits == 0) {
+        pack_as(p, mixture.mixed ? &s->code : &num, v, count);
+        return;
+    }
+    size_t step = s->block < count ? s->block : count;
+    for (size_t at = 0; at < count; at += step, (*scales)++) {
+        double scale = **scales, code;
+        if (s->scale_bits == 8) pack_code(p, (uint64_t)(ilogb(scale) + 127), 8);
+        if (s->scale_bits != 8) pack_as(p, &s->scale, &scale, 1), p->count--;
+        for (size_t i = at; i < count && i < at + step; i++) {
+            code = scale > 0 ? v[i] / scale : 0;
+            struct format acc = num;
+            num = s->code;
+            round_codes(s, &code, 1, NULL, 0);
+            num = acc;
+            pack_as(p, &s->code, &code, 1);
+        }
+    }
+}
+
+/* A slot of a group: heads of keys and values, or of rows of a state. */
+static void pack_slot(struct packer *p, const struct group *g, size_t slot)
+{
+    const struct shape *s = &g->shape;
+    const double *v = g->state + slot * g->slot, *scales = g->scales ? g->scales + slot * g->slot_scales : NULL;
+    size_t head = g->slot / s->heads;
+    enum quantity q = keeps_tokens(s) ? CACHE : STATE;
+    for (size_t h = 0; h < s->heads; h++)
+        for (size_t at = 0; at < head;) {
+            size_t row = !keeps_tokens(s) ? s->dv : at == 0 ? s->dk : s->dv;
+            if (row > head - at) row = head - at;
+            pack_row(p, q, v, row, &scales);
+            at += row, v += row;
         }
 }
 
@@ -48,7 +100,7 @@ static void print_state(const char *label, const struct model *m)
                                                                           : g->slots;
             if (s->mechanism == WINDOW && g->tokens < slots) slots = g->tokens;
             for (size_t n = 0; n < slots; n++) {
-                pack(&p, g->state + n * g->slot, g->slot);
+                pack_slot(&p, g, n);
                 if (s->mechanism == SPARSE && (n + 1) % s->block == 0)
                     pack(&p, g->summaries + n / s->block * g->slot, g->slot);
             }
@@ -58,6 +110,7 @@ static void print_state(const char *label, const struct model *m)
     size_t count = p.count;
     pack_end(&p);
     if (strcmp(label, "state") == 0) printf("numbers %zu\n", count);
+    if (strcmp(label, "state") == 0) printf("bits %u\n", p.filled);
 }
 
 static void print_numbers(const char *label, const double *v, size_t count)
@@ -151,7 +204,8 @@ int main(int argc, char **argv)
 {
     struct bytes model = {0};
     bool good = argc >= 2 && read_whole(&model, argv[1]);
-    good = good && (argc == 2 || set_format((struct text){argv[2], strlen(argv[2])}));
+    struct text format = {argc > 2 ? argv[2] : "", argc > 2 ? strlen(argv[2]) : 0};
+    good = good && (argc == 2 || set_format(format) || set_mixture(format));
     if (good && argc == 2) judge_all(model);
     if (good && argc > 2) dump_all(model);
     free(model.data);

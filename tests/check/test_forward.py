@@ -23,15 +23,30 @@ MECHANISMS = ["full", "window:W=3", "window:W=1", "window:W=100", "linear", "lin
               "linear:phi=taylor2:norm=0", "linear:phi=taylor2", "retnet", "gla", "mamba2", "delta", "gdelta", "kda", "loglinear",
               "loglinear:base=mamba2", "loglinear:base=gdelta:levels=3", "loglinear:levels=1", "sparse:B=2:k=1", "sparse:B=3:k=2:own=0",
               "sparse:B=4:branches=nsa:W=5", "sparse:B=1:k=3:lambda=250", "sparse:B=2:branches=nsa:k=1:own=0", "sparse:B=3:lambda=1000"]
+PLAIN = [name for name in MECHANISMS if not name.startswith(("loglinear", "sparse"))]
+MIXED = ["weights=bf16,act=bf16,acc=f32,state=bf16,cache=bf16,gate=f32,beta=bf16",
+         "weights=bf16,act=bf16,acc=f32,state=f32,cache=e4m3fn,gate=f32,beta=bf16",
+         "weights=int8/row,act=bf16,acc=f32,state=int8/row,cache=int8/row,gate=f32,beta=bf16",
+         "weights=int4/4*f16,act=f32,acc=f32,state=int4/3*bf16,cache=int4/2,gate=bf16,beta=e4m3",
+         "weights=mxfp8,act=bf16,acc=f32,state=mxfp4,cache=mxfp8,gate=f32,beta=f32",
+         "weights=f32,act=f32,acc=f32,state=e4m3fn/2*bf16,cache=e2m1fn/3,gate=f32,beta=f32",
+         "weights=f32,act=f32,acc=f32,state=int8/3*e8m0,cache=int4/row*e8m0,gate=f32,beta=f32",
+         "weights=f32,act=f32,acc=f32,state=bf16,cache=f32,gate=f32,beta=f32,round=stochastic,seed=7",
+         "weights=f32,act=f16,acc=f32,state=int4/3,cache=bf16,gate=bf16,beta=e4m3,round=stochastic,seed=0",
+         "weights=e5m4,act=bf16,acc=e8m12,state=q3.4,cache=q7.4,gate=e6m5,beta=q1.7",
+         "weights=q5.17,act=q15.12,acc=q20.20,state=q9.3,cache=q9.9,gate=q12.20,beta=q0.9",
+         "weights=q5.17,act=q15.12,acc=q20.20,state=q9.3,cache=q9.9,gate=q12.20,beta=q0.9,round=stochastic,seed=9007199254740991",
+         "weights=e5m2,act=e8m3,acc=e11m25,state=e4m3,cache=e5m2,gate=e8m20,beta=e3m2",
+         "weights=f32,act=f32,acc=e11m25,state=e4m3fn,cache=mxfp4,gate=f32,beta=f32"]
 KEYS = ["", "", ":conv=1", ":conv=2", ":conv=4", ":gate=1", ":unit=1", ":conv=3:gate=1:unit=1"]
 
 
-def random_arch(rng, first):
+def random_arch(rng, first, others=MECHANISMS):
     layers = []
     for i in range(rng.randint(1, 3)):
         groups = []
         for g in range(rng.choice([1, 1, 1, 2, 3])):
-            name = first if i == 0 and g == 0 else rng.choice(MECHANISMS)
+            name = first if i == 0 and g == 0 else rng.choice(others)
             groups.append(name + rng.choice(KEYS))
         if len(groups) == 1:
             layers.append(groups[0] + rng.choice(["", "@2"]))
@@ -62,6 +77,10 @@ def compare(path, numbers, prompts, what):
             continue
         assert "rejected" not in ours, f"{what} {numbers} {prompt}: {ours['rejected']}; rung goes on"
         assert same(ours["readout"], theirs), f"{what} {numbers} {prompt}:\n{ours['readout']}\n{theirs}"
+        if "=" in numbers:
+            assert int(ours["bits"]) == bits, f"{what} {numbers}: carries {ours['bits']} bits, rung says {bits} bits"
+            agreed += 1
+            continue
         p = width_of(numbers)
         assert int(ours["numbers"]) * p == bits, f"{what} {numbers}: carries {ours['numbers']} numbers of {p} bits, rung says {bits} bits"
         agreed += 1
@@ -77,8 +96,8 @@ def width_of(numbers):
     return 1 + int(a) + int(b)
 
 
-def random_model(path, rng, first):
-    arch = random_arch(rng, first)
+def random_model(path, rng, first, others=MECHANISMS):
+    arch = random_arch(rng, first, others)
     layers = arch.count(",") + 1
     mlp = rng.choice(["none", "relu", "gelu", "swiglu", ",".join(rng.choice(["none", "relu", "gelu", "swiglu"]) for _ in range(layers))])
     options = ["--d-model", str(rng.randint(1, 7)), "--dk", str(rng.choice([2, 4])), "--dv", str(rng.randint(1, 4)), "--d-mlp", "5", "--heads",
@@ -113,6 +132,16 @@ def main():
                 prompts = [[rng.randrange(7) for _ in range(n)] for n in (1, 2, rng.randint(3, 9), rng.randint(10, 20))]
                 for numbers in rng.sample(FORMATS, 5):
                     total = [x + y for x, y in zip(total, compare(path, numbers, prompts, what))]
+        mixed = [0, 0, 0]
+        for round_ in range(rounds):
+            rng = random.Random(1000 + round_)
+            for first in PLAIN:
+                what = random_model(path, rng, first, PLAIN)
+                prompts = [[rng.randrange(7) for _ in range(n)] for n in (1, 2, rng.randint(3, 9), rng.randint(10, 20))]
+                for numbers in rng.sample(MIXED, 5):
+                    mixed = [x + y for x, y in zip(mixed, compare(path, numbers, prompts, what))]
+        assert mixed[0] > 100 * rounds and mixed[1] < mixed[0], mixed
+        print(f"mixed formats: {mixed[0]} prompts agree bit for bit, {mixed[1]} are refused by both, {mixed[2]} by the checker alone")
         for counts in table_models(path, random.Random(0)):
             total = [x + y for x, y in zip(total, counts)]
     agreed, refused, strict = total

@@ -112,6 +112,23 @@ static void step_and_scan_give_the_same_bits(void **state)
             }
 }
 
+/* Heads wider than the 64 numbers that lanes are copied to at a time. */
+static void wide_heads_give_the_same_bits(void **state)
+{
+    (void)state;
+    rung_rng rng;
+    rung_fmt fmt = format_at(2);
+    rung_rng_init(&rng, 6, 0, 0);
+    for (size_t c = 0; c < RUNG_COUNT(mech_cases); c++) {
+        rung_mech_conf conf =
+            mech_conf(&mech_cases[c], 1, strcmp(mech_cases[c].name, "linear") == 0 ? 70 : 7, 131, true);
+        mech_inputs in = draw_inputs(&conf, 3, false, c);
+        round_inputs(&in, &fmt);
+        assert_forms_agree(&in, &conf, &fmt, &rng);
+        free_inputs(&in);
+    }
+}
+
 /* Blocks of 64 queries: one key more or less than a block, and windows that start inside one. */
 static void block_edges_of_the_softmax_scan(void **state)
 {
@@ -195,6 +212,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(step_and_scan_give_the_same_bits),
+        cmocka_unit_test(wide_heads_give_the_same_bits),
         cmocka_unit_test(block_edges_of_the_softmax_scan),
         cmocka_unit_test(infinities_and_nan_take_the_same_way_in_both_forms),
         cmocka_unit_test(a_nan_reaches_the_outputs_of_its_head_and_no_other),

@@ -28,7 +28,8 @@ class Layout(unittest.TestCase):
     def test_struct_sizes_are_those_of_the_c_compiler(self):
         source = "#include <rung/rung.h>\nint main(void){\n"
         source += "".join(f'printf("{name} %zu\\n", sizeof({name}));\n' for name in _library.STRUCTS)
-        source += 'printf("rung_fmt %zu\\n", sizeof(rung_fmt));return 0;}'
+        source += 'printf("rung_fmt %zu\\n", sizeof(rung_fmt));'
+        source += 'printf("rung_numbers %zu\\n", sizeof(rung_numbers));return 0;}'
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "sizes.c")
             with open(path, "w") as file:
@@ -38,6 +39,7 @@ class Layout(unittest.TestCase):
         sizes = dict(zip(lines[::2], map(int, lines[1::2])))
         fmt = sizes.pop("rung_fmt")
         self.assertLessEqual(fmt, C.sizeof(_library.Fmt))
+        self.assertLessEqual(sizes.pop("rung_numbers"), C.sizeof(_library.Numbers))
         self.assertEqual(sizes, {name: C.sizeof(struct) for name, struct in _library.STRUCTS.items()})
 
 

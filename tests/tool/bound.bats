@@ -511,3 +511,24 @@ assert b["verdict"] == "CANNOT" and b["proof_in_coq"] is False and b["coq_file"]
     run -0 rung bound full:dk=16:dv=12 --bits 10 --task seqcomp L=2 N0=128 n=1 --thoughts 1 --expect CANNOT
     run -0 rung bound full:dk=20:dv=16 --bits 10 --task seqcomp L=2 N0=128 n=1 --thoughts 2 --expect SAMPLED
 }
+
+@test "bound: formats give accumulators, states and caches their bits, those that the evaluator carries" {
+    of() { rung bound "$@" --json | python 'import json, sys; a = json.load(sys.stdin)["ledger"]["bits_per_number"]; print(a)'; }
+    [ "$(of gdelta --numbers served:bf16)" = "$(of gdelta --accumulator-bits 32 --state-bits 16 --cache-bits 16)" ]
+    [ "$(of gdelta --numbers f16)" = "$(of gdelta --bits 16)" ]
+    rung build random --arch 'gdelta:unit=1:conv=3,window:W=4' --task eva N=8 --d-model 8 --heads 2 --dk 4 --dv 4 -o m.safetensors >/dev/null
+    for numbers in served:bf16 served:fp8 f32,state=e4m3,act=f16,cache=bf16 q9.6 f32,state=int8/row,cache=int4/2*f16; do
+        rung run m.safetensors --step --numbers $numbers --json >run.json
+        rung bound m.safetensors --numbers $numbers --json >bound.json
+        python3 - $numbers <<'END'
+import json, sys
+last = json.load(open("run.json"))["positions"][-1]
+carried = last["recurrent_bits"] + last["window_bits"] + last["conv_bits"]
+bound = sum(layer["carried_bits"] for layer in json.load(open("bound.json"))["per_layer"])
+assert carried <= bound, (sys.argv, carried, bound)
+if sys.argv[1] in ("served:bf16", "q9.6"): assert carried == bound, (sys.argv, carried, bound)
+END
+    done
+    run -2 --separate-stderr rung bound gdelta --numbers served:bf16 --bits 8
+    [ "$(rung bound full --head-dim 2 --numbers served:bf16 --task eva --n 20 --json | python 'import json, sys; print(json.load(sys.stdin)["verdict"])')" = UNKNOWN ]
+}

@@ -275,7 +275,7 @@ print(run.wait())' "$@"
     chmod +x bin/scontrol
     python '
 import re, sys
-blocks = [b for b in re.findall("```sh\n(.*?)```", open(sys.argv[1]).read(), re.S) if "scontrol" in b]
+blocks = [b for b in re.findall("```sh\n(.*?)```", open(sys.argv[1]).read(), re.S) if "scontrol" in b and "mpirun" in b]
 assert len(blocks) == 1
 open("job.sh", "w").write(blocks[0])' "$BATS_TEST_DIRNAME/../../docs/cluster.md"
     spec depth.json 1500

@@ -141,6 +141,4 @@ END
     [[ $stderr == *"sparse takes one format for everything"* ]]
     run -2 --separate-stderr rung protocol m.safetensors --numbers served:bf16
     [[ $stderr == *"one number format for everything"* ]]
-    run -2 --separate-stderr rung break m.safetensors --numbers served:bf16 -o m.cert
-    [[ $stderr == *"one number format for everything"* ]]
 }
