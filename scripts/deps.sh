@@ -30,6 +30,11 @@ for set_name in "$@"; do
     esac
 done
 
+command -v dpkg-query >/dev/null || {
+    echo "This is no Debian: make sure that what these packages hold is installed.$wanted" >&2
+    echo "make says what it finds; docs/build.md has the names on other systems." >&2
+    exit 0
+}
 missing=
 for package in $wanted; do
     dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || missing="$missing $package"

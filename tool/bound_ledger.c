@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "output.h"
 #include "rung/card.h"
@@ -34,6 +35,31 @@ static void put_places(char *out, size_t size, const rung_ledger *ledger, size_t
     }
 }
 
+enum { KINDS_MAX = 40, NUMBERS = 5 };
+
+/* What the table shows of a layer. A column without a number is left out, so that most tables are narrow. */
+static const struct {
+    const char *title;
+    int width;
+} columns[NUMBERS] = {{"state", 9}, {"conv", 7}, {"window", 7}, {"KV/token", 8}, {"message", 7}};
+
+typedef struct numbers {
+    uint64_t at[NUMBERS];
+} numbers;
+
+static numbers numbers_of(const rung_ledger_layer *held, const rung_arithmetic *arithmetic)
+{
+    return (numbers){{rung_held_state(held), held->conv_elements, held->window_elements, held->kv_per_token,
+                      rung_layer_bits_of(held, arithmetic).message}};
+}
+
+static void put_name(rung_buf *out, bool narrow, const char *count, const char *places, const char *mechanism)
+{
+    rung_buf_printf(out, "  %5s", count);
+    if (!narrow) rung_buf_printf(out, "  %-*s", PLACES_WIDTH, places);
+    rung_buf_printf(out, "  %-12s", mechanism);
+}
+
 /* Nothing is easier to see than 0. */
 static void put_cell(rung_buf *out, int width, uint64_t value)
 {
@@ -43,26 +69,30 @@ static void put_cell(rung_buf *out, int width, uint64_t value)
         rung_buf_printf(out, "  %*s", width, ".");
 }
 
-enum { KINDS_MAX = 40 };
-
 static void print_kinds(rung_buf *out, const rung_claim *claim)
 {
     const rung_ledger *ledger = rung_claim_ledger(claim);
+    bool narrow = tool_columns(STDOUT_FILENO) < 80, shown[NUMBERS] = {false};
     rung_ledger_kind kind[KINDS_MAX];
+    numbers row[KINDS_MAX];
     size_t kinds = rung_ledger_kinds(kind, KINDS_MAX, ledger);
+    for (size_t k = 0; k < kinds && k < KINDS_MAX; k++) {
+        row[k] = numbers_of(&ledger->layer[kind[k].first], rung_claim_arithmetic(claim));
+        for (size_t c = 0; c < NUMBERS; c++) shown[c] = shown[c] || row[k].at[c];
+    }
     rung_buf_puts(out, "each layer, in elements; its message in bits:\n");
-    rung_buf_printf(out, "  %5s  %-*s  %-12s  %9s  %7s  %9s  %8s  %12s\n", "count", PLACES_WIDTH, "layers", "mechanism",
-                    "state", "conv", "window", "KV/token", "message bits");
+    put_name(out, narrow, "count", "layers", "mechanism");
+    for (size_t c = 0; c < NUMBERS; c++)
+        if (shown[c]) rung_buf_printf(out, "  %*s", columns[c].width, columns[c].title);
+    rung_buf_putc(out, '\n');
     for (size_t k = 0; k < kinds && k < KINDS_MAX; k++) {
         const rung_ledger_layer *held = &ledger->layer[kind[k].first];
-        char places[64] = "";
+        char places[64] = "", count[24];
+        snprintf(count, sizeof count, "%zu", kind[k].count);
         put_places(places, sizeof places, ledger, kind[k].first);
-        rung_buf_printf(out, "  %5zu  %-*s  %-12s", kind[k].count, PLACES_WIDTH, places, rung_held_mechanism(held));
-        put_cell(out, 9, rung_held_state(held));
-        put_cell(out, 7, held->conv_elements);
-        put_cell(out, 9, held->window_elements);
-        put_cell(out, 8, held->kv_per_token);
-        put_cell(out, 12, rung_layer_bits_of(held, rung_claim_arithmetic(claim)).message);
+        put_name(out, narrow, count, places, rung_held_mechanism(held));
+        for (size_t c = 0; c < NUMBERS; c++)
+            if (shown[c]) put_cell(out, columns[c].width, row[k].at[c]);
         rung_buf_putc(out, '\n');
     }
     if (kinds > KINDS_MAX) rung_buf_puts(out, "  ...\n");
@@ -88,22 +118,39 @@ static void put_sum(rung_buf *out, uint64_t sum, uint64_t largest)
     rung_buf_printf(out, "; the largest %llu bits", (unsigned long long)largest);
 }
 
+/* Wraps what has been collected, and empties it. */
+static void put_wrapped(rung_buf *out, rung_buf *text)
+{
+    if (!text->failed) tool_wrap(out, text->text, 0, 2);
+    rung_buf_putc(out, '\n');
+    out->failed = out->failed || text->failed;
+    rung_buf_reset(text);
+}
+
 static void print_totals(rung_buf *out, const rung_ledger_view *view, const rung_arithmetic *a)
 {
     const rung_ledger_elements *all = &view->sum.all, *largest = &view->sum.largest;
-    rung_buf_puts(out, "\ncarried past a position: ");
-    put_sum(out, view->carried_bits, view->largest_carried_bits);
-    rung_buf_puts(
-        out, view->levels ? " (of log-linear attention one level; it has one for each one-bit of the position)" : "");
-    rung_buf_puts(out, "\nhanded to a token by full layers: ");
-    put_sum(out, view->message_bits, view->largest_message_bits);
-    rung_buf_printf(out, " (%s: %s each)\n", rung_message_names[a->message], message_formula(a));
-    if (!view->growth_bits) return;
-    rung_buf_printf(out, "caches grow per token: all layers %llu elements, ",
-                    (unsigned long long)(all->kv_per_token + all->index_per_token));
-    rung_card_put_bytes(out, view->growth_bits / 8 + (view->growth_bits % 8 != 0));
-    rung_buf_printf(out, "; the largest %llu elements%s\n", (unsigned long long)largest->kv_per_token,
-                    all->index_per_token ? ", and the keys of its indexer" : "");
+    rung_buf text;
+    rung_buf_init(&text);
+    rung_buf_puts(out, "\n");
+    rung_buf_puts(&text, "carried past a position: ");
+    put_sum(&text, view->carried_bits, view->largest_carried_bits);
+    if (view->levels)
+        rung_buf_puts(&text, " (of log-linear attention one level; it has one for each one-bit of the position)");
+    put_wrapped(out, &text);
+    rung_buf_puts(&text, "handed to a token by full layers: ");
+    put_sum(&text, view->message_bits, view->largest_message_bits);
+    rung_buf_printf(&text, " (%s: %s each)", rung_message_names[a->message], message_formula(a));
+    put_wrapped(out, &text);
+    if (view->growth_bits) {
+        rung_buf_printf(&text, "caches grow per token: all layers %llu elements, ",
+                        (unsigned long long)(all->kv_per_token + all->index_per_token));
+        rung_card_put_bytes(&text, view->growth_bits / 8 + (view->growth_bits % 8 != 0));
+        rung_buf_printf(&text, "; the largest %llu elements%s", (unsigned long long)largest->kv_per_token,
+                        all->index_per_token ? ", and the keys of its indexer" : "");
+        put_wrapped(out, &text);
+    }
+    rung_buf_clear(&text);
 }
 
 static void print_bits(rung_buf *out, const rung_arithmetic *a, const rung_ledger *ledger)

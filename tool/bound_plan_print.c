@@ -109,8 +109,8 @@ void tool_plan_print(rung_buf *out, const rung_plan *plan, const rung_plan_optio
     rung_buf_printf(out, ", p = %d\n\n", conf->bits);
     print_rejected(out, plan);
     if (plan->chosen == SIZE_MAX)
-        rung_buf_printf(out, "verdict  %sUNKNOWN%s: no construction was right%s\n", tool_style_bold(), tool_style_off(),
-                        plan->count ? "" : ": none of them is about this task and size");
+        rung_buf_printf(out, "verdict  %sUNKNOWN%s: no construction was right%s\n", tool_style_verdict(RUNG_UNKNOWN),
+                        tool_style_off(), plan->count ? "" : ": none of them is about this task and size");
     else
         print_chosen(out, plan);
 }

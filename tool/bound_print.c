@@ -43,24 +43,39 @@ static void put_threshold(rung_buf *out, const rung_bound_answer *a)
         rung_buf_printf(out, "; holds from n = %.0f on%s", a->n_threshold, a->exact ? " (exact)" : "");
 }
 
+/* Wraps the lines of the text, indented, and empties it. */
+static void put_indented(rung_buf *out, rung_buf *text, size_t indent)
+{
+    rung_buf_printf(out, "\n%*s", (int)indent, "");
+    if (!text->failed) tool_wrap(out, text->text, indent, indent);
+    out->failed = out->failed || text->failed;
+    rung_buf_reset(text);
+}
+
 static void print_applicable(rung_buf *out, const rung_bound_answer *a)
 {
     const size_t indent = 9;
-    rung_buf_printf(out, "%s%-7s%s  %s: ", a->verdict == RUNG_CANNOT ? tool_style_bold() : "",
-                    rung_verdict_names[a->verdict - 1], tool_style_off(), a->bound->id);
+    rung_buf text;
+    rung_buf_init(&text);
+    rung_buf_printf(out, "%s%-7s%s  %s: ", tool_style_verdict(a->verdict), rung_verdict_names[a->verdict - 1],
+                    tool_style_off(), a->bound->id);
     tool_wrap(out, a->bound->summary, indent + strlen(a->bound->id) + 2, indent);
-    rung_buf_printf(out, "\n%*s", (int)indent, "");
-    tool_wrap(out, a->statement, indent, indent);
-    if (!a->holds) rung_buf_puts(out, a->lhs > a->rhs ? ", which needs more tokens" : ", which is not so");
-    rung_buf_printf(out, "\n%*s", (int)indent, "");
-    tool_wrap(out, a->premise, indent, indent);
-    rung_buf_printf(out, "\n%*smargin %.4g", (int)indent, "", a->margin);
-    put_threshold(out, a);
-    if (a->trivial) rung_buf_printf(out, "; trivial: %s", a->trivial);
+    rung_buf_puts(&text, a->statement);
+    if (!a->holds) rung_buf_puts(&text, a->lhs > a->rhs ? ", which needs more tokens" : "; this does not hold");
+    put_indented(out, &text, indent);
+    rung_buf_puts(&text, a->premise);
+    put_indented(out, &text, indent);
+    rung_buf_printf(&text, "margin %.4g", a->margin);
+    put_threshold(&text, a);
+    if (a->trivial) rung_buf_printf(&text, "; trivial: %s", a->trivial);
     if (a->ceiling > 0)
-        rung_buf_printf(out, "; at most %.4g right on average%s%s", a->ceiling, a->ceiling_over ? " over " : "",
+        rung_buf_printf(&text, "; at most %.4g right on average%s%s", a->ceiling, a->ceiling_over ? " over " : "",
                         a->ceiling_over ? a->ceiling_over : "");
-    rung_buf_printf(out, "\n%*s[%s; %s]\n", (int)indent, "", a->bound->source, a->bound->checked);
+    put_indented(out, &text, indent);
+    rung_buf_printf(&text, "[%s; %s]", a->bound->source, a->bound->checked);
+    put_indented(out, &text, indent);
+    rung_buf_putc(out, '\n');
+    rung_buf_clear(&text);
 }
 
 /* The first row that gives this reason for not applying. */
@@ -171,7 +186,7 @@ static void print_verdict(rung_buf *out, const rung_claim *claim, const rung_dec
         put_nearest(&text, d);
     else
         put_weights(&text, d);
-    rung_buf_printf(out, "verdict  %s%s%s ", tool_style_bold(), word, tool_style_off());
+    rung_buf_printf(out, "verdict  %s%s%s ", tool_style_verdict(d->verdict), word, tool_style_off());
     if (!text.failed) tool_wrap(out, text.text, 9 + strlen(word) + 1, 9);
     rung_buf_putc(out, '\n');
     out->failed = out->failed || text.failed;

@@ -114,8 +114,9 @@ static void print_prompts(rung_buf *out, const rung_cert *cert, const rung_task_
 }
 
 /* A label of up to eight letters, and a text beside it. */
-static void print_labelled(rung_buf *out, const char *label, bool bold, const char *format, ...) RUNG_PRINTF(4, 5);
-static void print_labelled(rung_buf *out, const char *label, bool bold, const char *format, ...)
+static void print_labelled(rung_buf *out, const char *label, const char *style, const char *format, ...)
+    RUNG_PRINTF(4, 5);
+static void print_labelled(rung_buf *out, const char *label, const char *style, const char *format, ...)
 {
     enum { COLUMN = 9 };
     char text[1024];
@@ -123,8 +124,7 @@ static void print_labelled(rung_buf *out, const char *label, bool bold, const ch
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    rung_buf_printf(out, "%s%s%s%*s", bold ? tool_style_bold() : "", label, bold ? tool_style_off() : "",
-                    COLUMN - (int)strlen(label), "");
+    rung_buf_printf(out, "%s%s%s%*s", style, label, *style ? tool_style_off() : "", COLUMN - (int)strlen(label), "");
     tool_wrap(out, text, COLUMN, COLUMN);
     rung_buf_putc(out, '\n');
 }
@@ -141,7 +141,7 @@ static void print_found(rung_buf *out, const report *r)
 {
     const rung_break *result = r->result;
     const break_values *v = r->call->values;
-    print_labelled(out, "CANNOT", true, "%s: %s", result->attack, result->report);
+    print_labelled(out, "CANNOT", tool_style_verdict(RUNG_CANNOT), "%s: %s", result->attack, result->report);
     print_prompts(out, &result->cert, &r->subject->task);
     rung_buf_puts(out, "claim    ");
     rung_buf statement;
@@ -152,7 +152,7 @@ static void print_found(rung_buf *out, const report *r)
     rung_buf_clear(&statement);
     rung_buf_printf(out, "\nsearch   %llu runs, %.2f s\n", count_runs(r), r->seconds);
     if (r->why_not[0])
-        print_labelled(out, "written", false, "no certificate: %s", r->why_not);
+        print_labelled(out, "written", "", "no certificate: %s", r->why_not);
     else
         rung_buf_printf(out, "written  %s; check it with: rung-check %s %s\n", v->out, v->out, r->call->argument[0]);
 }
@@ -188,13 +188,14 @@ static void print_tried(rung_buf *out, const report *r)
     bool any = false;
     for (size_t i = 0; i < r->tried_count; i++) any = any || r->tried[i].seconds > 0;
     if (r->decision->verdict == RUNG_CANNOT)
-        print_labelled(out, "CANNOT", true,
+        print_labelled(out, "CANNOT", tool_style_verdict(RUNG_CANNOT),
                        "by a theorem; no attack has found a prompt on which this model fails, in %.1f s:", r->seconds);
     else if (any)
-        print_labelled(out, "UNKNOWN", true,
+        print_labelled(out, "UNKNOWN", tool_style_verdict(RUNG_UNKNOWN),
                        "no attack found a failure, which proves nothing. Tried in %.1f s:", r->seconds);
     else
-        print_labelled(out, "UNKNOWN", true, "no attack could be tried, which proves nothing.");
+        print_labelled(out, "UNKNOWN", tool_style_verdict(RUNG_UNKNOWN),
+                       "no attack could be tried, which proves nothing.");
     for (size_t i = 0; i < r->tried_count; i++) {
         const rung_break *t = &r->tried[i];
         char left[48];
@@ -213,7 +214,7 @@ static void print_report(rung_buf *out, const report *r)
         print_found(out, r);
     else
         print_tried(out, r);
-    if (r->theorem[0]) print_labelled(out, "theorem", false, "%s", r->theorem);
+    if (r->theorem[0]) print_labelled(out, "theorem", "", "%s", r->theorem);
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------------------------ */

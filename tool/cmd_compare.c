@@ -296,7 +296,7 @@ const tool_command tool_command_compare = {
             {"rung compare '12*(3*gdelta,full)' '6*(7*gdelta,full)' '48*full' --heads 32 --head-dim 128",
              "a 3:1 and a 7:1 hybrid beside full attention"},
             {"rung compare a/config.json b/config.json c.gguf --plot abc.svg", "real models, with the picture"},
-            {"rung compare full,linear linear,full 2*full --head-dim 2 --bits 8 --task seqcomp L=2",
+            {"rung compare full,linear linear,full '2*full' --head-dim 2 --bits 8 --task seqcomp L=2",
              "the order of layers matters"},
             {0},
         },

@@ -183,8 +183,8 @@ static rung_status print_worst_case(rung_buf *out, const report *r, rung_error *
     const rung_verify_result *result = r->result;
     rung_instance witness;
     rung_status status = RUNG_OK;
-    rung_buf_printf(out, "%s%s%s  %s\n", tool_style_bold(), rung_verdict_names[result->verdict - 1], tool_style_off(),
-                    result->reason);
+    rung_buf_printf(out, "%s%s%s  %s\n", tool_style_verdict(result->verdict), rung_verdict_names[result->verdict - 1],
+                    tool_style_off(), result->reason);
     if (result->verdict == RUNG_CAN) rung_buf_printf(out, "margin   %.6g\n", result->margin);
     if (result->cases) rung_buf_printf(out, "cases    %llu\n", (unsigned long long)result->cases);
     if (!result->witness) return status;

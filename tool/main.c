@@ -60,7 +60,9 @@ static int run_command(const tool_command *command, int argc, char *const *argv,
 
 static int unknown_command(const char *name, rung_error *err)
 {
+    static const char *const version[] = {"version"};
     const char *near = tool_command_nearest(name);
+    if (!near) near = rung_nearest_name(name, version, 1);
     if (near) return rung_fail(err, RUNG_USAGE, "unknown command '%s'; did you mean '%s'?", name, near);
     return rung_fail(err, RUNG_USAGE, "unknown command '%s'", name);
 }

@@ -125,6 +125,14 @@ const char *tool_style_bold(void)
     return use_colour() ? "\033[1m" : "";
 }
 
+const char *tool_style_verdict(rung_verdict verdict)
+{
+    if (!use_colour()) return "";
+    if (verdict == RUNG_CAN) return "\033[1;32m";
+    if (verdict == RUNG_CANNOT) return "\033[1;31m";
+    return verdict == RUNG_CAN_SAMPLED ? "\033[1m" : "\033[2m";
+}
+
 const char *tool_style_dim(void)
 {
     return use_colour() ? "\033[2m" : "";
@@ -143,10 +151,11 @@ static size_t columns_of(const char *text, size_t len)
     return columns;
 }
 
-static size_t line_columns(void)
+size_t tool_columns(int file)
 {
     struct winsize size;
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col < 60) return 80;
+    if (ioctl(file, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 80;
+    if (size.ws_col < 40) return 40;              /* words do not fit into less */
     return size.ws_col < 110 ? size.ws_col : 110; /* longer lines are hard to read */
 }
 
@@ -157,7 +166,7 @@ static void new_line(rung_buf *out, size_t indent)
 
 void tool_wrap(rung_buf *out, const char *text, size_t column, size_t indent)
 {
-    const size_t width = line_columns();
+    const size_t width = tool_columns(STDOUT_FILENO);
     bool line_empty = true;
     while (*text) {
         if (*text == '\n') {

@@ -39,7 +39,12 @@ const char *tool_style_bold(void);
 const char *tool_style_dim(void);
 const char *tool_style_off(void);
 
+/* Before the word of a verdict: CAN green, CANNOT red, SAMPLED bold, UNKNOWN dim. The word says the same. */
+const char *tool_style_verdict(rung_verdict verdict);
+
 bool tool_out_is_terminal(void);
+/* Columns of the terminal behind a descriptor, from 40 to 110; 80 if it is none. */
+size_t tool_columns(int file);
 
 /* `text` wrapped at 80 columns, or at the width of the terminal up to 110; the first line continues one that
  * is `column` wide, the others are indented by `indent`. A '\n' in the text starts a new line; the last line

@@ -14,6 +14,8 @@
 #include "rung/render.h"
 #include "train.h"
 
+#define LOG_EVERY_S 10.0
+
 static double now_s(void)
 {
     struct timespec t;
@@ -149,18 +151,25 @@ static rung_status write_events(tool_train_log *log, const rung_train_state *sta
     return status;
 }
 
+/* One line that is drawn again on a terminal, as much of it as fits; a line about every ten seconds elsewhere, in a log. */
 static void draw(tool_train_log *log, const rung_train_state *state)
 {
-    double now = rung_wall_s(), left;
-    char evaluation[40] = "";
-    if (log->call->quiet || !isatty(STDERR_FILENO) || now - log->drawn_s < 0.1) return;
+    bool terminal = isatty(STDERR_FILENO) != 0;
+    double now = rung_wall_s();
+    if (!log->drawn_s && !terminal) log->drawn_s = now;
+    if (log->call->quiet || now - log->drawn_s < (terminal ? 0.1 : LOG_EVERY_S)) return;
     log->drawn_s = now;
-    log->drawn = true;
-    left = state->seconds / (double)(state->step - log->before) * (double)(log->steps - state->step);
+    log->drawn = terminal;
+    double left = state->seconds / (double)(state->step - log->before) * (double)(log->steps - state->step);
+    char text[200], evaluation[40] = "";
     if (!isnan(state->eval_accuracy)) snprintf(evaluation, sizeof evaluation, "  fresh %.4f", state->eval_accuracy);
-    fprintf(stderr, "\r\033[Kstep %" PRIu64 "/%" PRIu64 "  loss %.4f  accuracy %.4f%s  %.0f tokens/s  ETA %d:%02d",
-            state->step, log->steps, state->loss, state->accuracy, evaluation, state->tokens_per_second,
-            (int)(left / 60), (int)left % 60);
+    snprintf(text, sizeof text, "step %" PRIu64 "/%" PRIu64 "  loss %.4f  accuracy %.4f%s  ETA %d:%02d  %.0f tokens/s",
+             state->step, log->steps, state->loss, state->accuracy, evaluation, (int)(left / 60), (int)left % 60,
+             state->tokens_per_second);
+    if (terminal)
+        fprintf(stderr, "\r\033[K%.*s", (int)tool_columns(STDERR_FILENO) - 1, text);
+    else
+        fprintf(stderr, "%s\n", text);
     fflush(stderr);
 }
 

@@ -200,7 +200,12 @@ typedef struct rung_chunk_kernels {
      * floats, here and below. */
     void (*channel_pairs)(float *A, float *B, const float *q, size_t q_row, const float *k, size_t k_row,
                           const float *w, size_t n, size_t d, float *faded);
-    /* The backward function of A or B, with x = q or k and s + before <= t. Adds to dx, dk and dg. */
+    /* A_ts = sum of q_t E_ts b_s for s <= t, B_ts = sum of a_t E_(t-1)s b_s for s < t; and RUNG_SUBCHUNK columns behind
+     * them the same with k in the place of b. All others of n rows of RUNG_CHUNK become 0. Rows of w are w_row apart,
+     * those of q, a, b and k `row`. */
+    void (*crossed_pairs)(float *A, float *B, const float *q, const float *a, const float *b, const float *k,
+                          size_t row, const float *w, size_t w_row, size_t n, size_t d);
+    /* The backward function of A or B of channel_pairs, with x = q or k and s + before <= t. Adds to dx, dk and dg. */
     void (*undo_channel_pairs)(float *dx, size_t dx_row, float *dk, size_t dk_row, float *dg, size_t dg_row,
                                const float *dA, const float *x, size_t x_row, const float *k, size_t k_row,
                                const float *w, size_t n, size_t d, size_t before, float *faded);

@@ -243,4 +243,38 @@ INLINE lanes zero_below(lanes v, lanes x, float least)
 
 #endif
 
+/* The lanes from `at` on of a row that has `count` elements; zeros behind them. */
+INLINE lanes load_part(const float *row, size_t at, size_t count)
+{
+    return at + LANES <= count ? load(row + at) : at < count ? load_some(row + at, count - at) : everywhere(0);
+}
+
+INLINE void store_part(float *row, lanes v, size_t at, size_t count)
+{
+    if (at + LANES <= count)
+        store(row + at, v);
+    else if (at < count)
+        store_some(row + at, v, count - at);
+}
+
+/* The sum of 16 floats, in one tree for every instruction set: l + 8 to l, then 4, 2 and 1. */
+enum { SUM_LANES = 16 };
+
+INLINE float sum_sixteen(const float *row)
+{
+#if defined(__AVX512F__)
+    __m512 all = _mm512_loadu_ps(row);
+    __m256 eight = _mm256_add_ps(_mm512_castps512_ps256(all), _mm512_extractf32x8_ps(all, 1));
+    __m128 four = _mm_add_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));
+    __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
+    return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
+#else
+    float lane[SUM_LANES];
+    memcpy(lane, row, sizeof lane);
+    for (size_t width = SUM_LANES / 2; width > 0; width /= 2)
+        for (size_t i = 0; i < width; i++) lane[i] += lane[i + width];
+    return lane[0];
+#endif
+}
+
 #endif

@@ -13,7 +13,8 @@
 #define PASTE(name, suffix)  PASTE_(name, suffix)
 #define ISA(name)            PASTE(name, RUNG_ISA_SUFFIX)
 
-enum { WIDE = RUNG_SELECTIVE, VECTORS = WIDE / LANES, TOGETHER = LANES == 16 ? 4 : 1 };
+enum { WIDE = SUM_LANES, VECTORS = WIDE / LANES, TOGETHER = LANES == RUNG_SELECTIVE ? 4 : 1 };
+_Static_assert(SUM_LANES == RUNG_SELECTIVE, "a row has one number per channel");
 
 /* 2^y = 2^n 2^r with n the nearest integer and |r| <= 1/2: a polynomial of degree 6 that is 1 at 0 and has a relative
  * error of 2^-27.8. n comes from the low bits of y + 1.5 2^23. From 128 on the result is infinite; below -126 it is
@@ -30,20 +31,6 @@ INLINE lanes power_of_two(lanes y)
     p = multiply_add(p, r, everywhere(0x1.62e43p-1f));
     p = multiply_add(p, r, everywhere(1));
     return raise_by(p, shifted);
-}
-
-/* The lanes from `at` on of a row that has `count` elements; zeros behind them. */
-INLINE lanes load_part(const float *row, size_t at, size_t count)
-{
-    return at + LANES <= count ? load(row + at) : at < count ? load_some(row + at, count - at) : everywhere(0);
-}
-
-INLINE void store_part(float *row, lanes v, size_t at, size_t count)
-{
-    if (at + LANES <= count)
-        store(row + at, v);
-    else if (at < count)
-        store_some(row + at, v, count - at);
 }
 
 INLINE void add_part(float *row, lanes v, size_t at, size_t count)
@@ -102,27 +89,9 @@ void ISA(rung_selective_scan)(const rung_selective *p)
 
 /* ---- backwards --------------------------------------------------------------------------------------------------- */
 
-/* The lanes of a row: l + 8 to l, then 4, 2 and 1. */
-INLINE float sum_row(const float *row)
-{
-#if defined(__AVX512F__)
-    __m512 all = _mm512_loadu_ps(row);
-    __m256 eight = _mm256_add_ps(_mm512_castps512_ps256(all), _mm512_extractf32x8_ps(all, 1));
-    __m128 four = _mm_add_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));
-    __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
-    return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
-#else
-    float lane[WIDE];
-    memcpy(lane, row, sizeof lane);
-    for (size_t width = WIDE / 2; width > 0; width /= 2)
-        for (size_t i = 0; i < width; i++) lane[i] += lane[i + width];
-    return lane[0];
-#endif
-}
-
 static void add_sums(float *to, const float *rows, size_t count)
 {
-    for (size_t n = 0; to && n < count; n++) to[n] += sum_row(rows + n * WIDE);
+    for (size_t n = 0; to && n < count; n++) to[n] += sum_sixteen(rows + n * WIDE);
 }
 
 /* Token t in the lanes from `lane` on. The products that dB and dC sum over the lanes go to p->met. */

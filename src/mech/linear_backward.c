@@ -68,12 +68,22 @@ static float *z_of(float *S, const context *c)
     return rung_linear_has_norm(conf) ? S + rung_panels_size(c->chunk.r, conf->dv) : NULL;
 }
 
+/* Asks for the rows of a whole chunk that comes next; NULL: for none. */
+static void fetch(const float *x, size_t number, size_t width, const context *c)
+{
+    chunk_fetch(rung_back_row(x, &c->at, number * CHUNK, width), c->at.b->conf->heads * width, CHUNK, width);
+}
+
 static void absorb(float *S, size_t number, const void *c_)
 {
     const context *c = c_;
+    const rung_backward *b = c->at.b;
     linear_chunk k = chunk_at(number, c);
-    rung_linear_chunk_enter(&k, c->at.b->conf, false);
+    bool more = (number + 2) * CHUNK <= b->tokens;
+    rung_linear_chunk_enter(&k, b->conf, false);
+    if (more) fetch(b->in[IN_K], number + 1, b->conf->dk, c);
     rung_linear_chunk_leave(S, z_of(S, c), &k);
+    if (more) fetch(b->in[IN_V], number + 1, b->conf->dv, c);
 }
 
 /* (1) of all tokens of the chunk. */
@@ -152,6 +162,15 @@ static void undo_pairs(float *d_v, const float *z, const linear_chunk *k, const 
     rung_chunk_upper(c->df, k->r, c->dA, c->features, k->n, k->r);
 }
 
+static void fetch_reads(size_t number, const context *c)
+{
+    const rung_backward *b = c->at.b;
+    fetch(b->in[IN_Q], number, b->conf->dk, c);
+    fetch(b->din[IN_Q], number, b->conf->dk, c);
+    fetch(b->g, number, b->conf->dv, c);
+    fetch(rung_linear_has_norm(b->conf) ? b->o : NULL, number, b->conf->dv, c);
+}
+
 static void undo(float *D, const float *S, const float *after, size_t number, const void *c_)
 {
     const context *c = c_;
@@ -161,13 +180,18 @@ static void undo(float *D, const float *S, const float *after, size_t number, co
     float *d_v = rung_back_din(c->at.b->din[IN_V], &c->at, number * CHUNK, conf->dv);
     (void)after;
     rung_linear_chunk_enter(&k, conf, conf->causal);
+    if (number) fetch(c->at.b->in[IN_K], number - 1, conf->dk, c);
+    if (number) fetch(c->at.b->in[IN_V], number - 1, conf->dv, c);
     undo_absorb(D, d_v, &k, c);
+    if (number) fetch(c->at.b->din[IN_V], number - 1, conf->dv, c);
     if (conf->causal) {
         undo_norm(z, true, number, &k, c);
+        if (number) fetch_reads(number - 1, c);
         undo_state(D, S, z, &k, c);
         undo_pairs(d_v, z, &k, c);
         undo_all_phi(IN_Q, k.q, k.p, c->dp, number, &k, c);
     }
+    if (number) fetch(c->at.b->din[IN_K], number - 1, conf->dk, c);
     undo_all_phi(IN_K, k.k, k.f, c->df, number, &k, c);
 }
 

@@ -6,10 +6,12 @@
  * The paper writes the transpose, S <- S (diag(w) + a b^T) + v k^T. w is the decay itself, in (0, 1), not its
  * logarithm.
  *
+ * Fast scan: chunks, see rwkv7_chunk.c.
+ *
  * Order: s_i = sum_j S_ji a_j from j = 0 upwards; then S_ji = r(r(r(w_j S_ji) + r(b_j s_i)) + r(k_j v_i)).
  */
 #include "matrix.h"
-#include "replay.h"
+#include "rwkv7_chunk.h"
 
 #include "rung/kern.h"
 
@@ -29,7 +31,7 @@ static rung_carry carry(const rung_mech_conf *conf, size_t tokens)
 static size_t scratch(const rung_mech_conf *conf, size_t tokens)
 {
     (void)tokens;
-    return conf->dv;
+    return rung_rwkv7_chunk_size(conf);
 }
 
 /* ---- fast -------------------------------------------------------------------------------------------------------- */
@@ -63,17 +65,35 @@ static void read_f32(float *o, const float *state, const float *const *in, size_
                               conf->dv);
 }
 
-static void scan_f32(float *o, float *state, const float *const *in, size_t pos, size_t tokens, size_t head,
+/* Goes token by token. Used for few tokens, and for numbers that are not finite. */
+static void walk_f32(float *o, float *S, const float *const *in, size_t from, size_t to, size_t head,
                      const rung_mech_conf *conf, float *s)
+{
+    for (size_t t = from; t < to; t++) {
+        size_t key = (t * conf->heads + head) * conf->dk, value = (t * conf->heads + head) * conf->dv;
+        rung_rwkv7_absorb_f32(S, in, key, value, conf, s);
+        if (conf->causal) rung_matrix_query_f32(o + value, S, in[RWKV7_R] + key, conf->dk, conf->dv);
+    }
+}
+
+/* For fewer tokens the loop over tokens is faster. */
+enum { FEW = 4 };
+
+static void scan_f32(float *o, float *state, const float *const *in, size_t pos, size_t tokens, size_t head,
+                     const rung_mech_conf *conf, float *scratch_)
 {
     float *S = state + head * head_size(conf);
     (void)pos;
-    for (size_t pass = 0; pass < 2; pass++)
-        for (size_t t = 0; t < tokens; t++) {
-            size_t key = (t * conf->heads + head) * conf->dk, value = (t * conf->heads + head) * conf->dv;
-            if (pass == 0) rung_rwkv7_absorb_f32(S, in, key, value, conf, s);
-            if (pass == !conf->causal) rung_matrix_query_f32(o + value, S, in[RWKV7_R] + key, conf->dk, conf->dv);
-        }
+    for (size_t t = 0; t < tokens;) {
+        if (tokens - t >= FEW) t = rung_rwkv7_chunks_f32(o, S, in, t, tokens, head, conf, scratch_);
+        size_t to = size_min(tokens, t + SUBCHUNK);
+        walk_f32(o, S, in, t, to, head, conf, scratch_);
+        t = to;
+    }
+    for (size_t t = 0; !conf->causal && t < tokens; t++) {
+        size_t row = t * conf->heads + head;
+        rung_matrix_query_f32(o + row * conf->dv, S, in[RWKV7_R] + row * conf->dk, conf->dk, conf->dv);
+    }
 }
 
 /* ---- exact ------------------------------------------------------------------------------------------------------- */

@@ -421,6 +421,42 @@ static void gradients_of_channels_are_those_of_their_pairs(void **state)
     check("channels, backwards", SUB, run_undo_channels, define_undo_channels);
 }
 
+/* x[0] to x[3] are q, a, b and k. */
+static void run_crossed_pairs(sheet *s, const rung_chunk_kernels *kern)
+{
+    kern->crossed_pairs(s->y[0], s->y[1], s->x[0], s->x[1], s->x[2], s->x[3], ROW, s->w, ROW, s->n, s->d);
+}
+
+static double faded_meeting(const float *query, const float *key, size_t s, size_t t, const sheet *x)
+{
+    double sum = 0;
+    for (size_t i = 0; i < x->d; i++) {
+        double term = (double)query[i] * key[s * ROW + i];
+        for (size_t r = s + 1; r <= t; r++) term *= x->w[r * ROW + i];
+        sum += term;
+    }
+    return sum;
+}
+
+static void define_crossed_pairs(double *want[3], const sheet *s)
+{
+    for (size_t t = 0; t < s->n; t++) {
+        for (size_t j = 0; j < C; j++) want[0][t * C + j] = want[1][t * C + j] = 0;
+        for (size_t j = 0; j <= t; j++)
+            for (size_t key = 0; key < 2; key++) {
+                want[0][t * C + key * SUB + j] = faded_meeting(s->x[0] + t * ROW, s->x[2 + key], j, t, s);
+                if (j == t) continue;
+                want[1][t * C + key * SUB + j] = faded_meeting(s->x[1] + t * ROW, s->x[2 + key], j, t - 1, s);
+            }
+    }
+}
+
+static void two_queries_meet_two_keys(void **state)
+{
+    (void)state;
+    check("crossed pairs", SUB, run_crossed_pairs, define_crossed_pairs);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -435,6 +471,7 @@ int main(void)
         cmocka_unit_test(a_triangular_system_is_solved_from_either_end),
         cmocka_unit_test(pairs_fade_by_channel),
         cmocka_unit_test(gradients_of_channels_are_those_of_their_pairs),
+        cmocka_unit_test(two_queries_meet_two_keys),
     };
     return cmocka_run_group_tests_name("kern: chunks", tests, NULL, NULL);
 }

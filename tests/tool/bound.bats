@@ -214,6 +214,7 @@ assert window["per_layer"][0]["carried_bits"] == window["per_layer"][0]["window_
 
 @test "bound: a failure for want of room for the answer is called trivial" {
     run -0 rung bound full --head-dim 1 --bits 1 --task seqcomp L=1 N0=500
+    output=$(tr -s ' \n' ' ' <<<"$output") # lines are wrapped
     [[ $output == *"; trivial: the answer does not fit"* && $output == *"wrongly (A'), trivially:"* ]]
     rung bound full --head-dim 1 --bits 1 --task seqcomp L=1 N0=500 --json | python '
 import json, sys

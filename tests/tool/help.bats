@@ -144,3 +144,26 @@ for c in json.load(sys.stdin)["commands"]:
     if command -v man >/dev/null; then MANWIDTH=80 man -l rung.1 | grep -q 'EXIT STATUS'; fi
     rung man --json | has_schema rung.man/1
 }
+
+@test "a misspelt 'version' is recognised" {
+    run -2 rung verison
+    [[ $output == *"did you mean 'version'?"* ]]
+}
+
+# bats test_tags=plain
+@test "verdicts have colours on a terminal, and what is printed fits 40 columns" {
+    without_sanitizers "the same output again"
+    command -v script >/dev/null || skip "script is not installed"
+    on_terminal() { TERM=xterm script -qec "stty cols $1; $RUNG $2" /dev/null; }
+    red=$'\033[1;31mCANNOT' green=$'\033[1;32mCAN' dim=$'\033[2mUNKNOWN'
+    cannot="bound linear --head-dim 2 --bits 8 --task eva N=64"
+    [[ $(on_terminal 80 "$cannot") == *"$red"* ]]
+    [[ $(on_terminal 80 "bound full --task eva N=4") == *"$green"* ]]
+    [[ $(on_terminal 80 "bound full --task eva N=4 --no-weights") == *"$dim"* ]]
+    [[ $(NO_COLOR=1 on_terminal 80 "$cannot") != *$'\033[1;31m'* ]]
+    [[ $(rung $cannot) != *$'\033'* ]]
+    widest=$(NO_COLOR=1 on_terminal 40 "$cannot --no-weights" | tr -d '\r' | awk '!/^(task|each layer)/ && length($0) > most { most = length($0) } END { print most }')
+    [ "$widest" -le 40 ] # the text of a task and the head of the table are not broken
+    widest=$(rung $cannot | awk 'length($0) > most { most = length($0) } END { print most }')
+    [ "$widest" -le 80 ]
+}

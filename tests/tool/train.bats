@@ -283,3 +283,11 @@ import json
 a, b = (json.load(open(f))["plan"] for f in ("a.plan", "b.plan"))
 assert a == b and len(a) == 1, (a, b)'
 }
+
+@test "a log that is no terminal gets a line about every ten seconds" {
+    run timeout -s INT 15 "$RUNG" train --arch full --task eva N=32 --steps 10000000 --threads 1 -o m.safetensors
+    [[ $output =~ step\ [0-9]+/10000000\ \ loss ]]
+    [ "$(grep -c '^step [0-9]*/' <<<"$output")" -le 2 ]
+    run timeout -s INT 12 "$RUNG" train --arch full --task eva N=32 --steps 10000000 --threads 1 --seed 1 -q -o n.safetensors
+    ! grep -q '^step' <<<"$output"
+}
