@@ -91,7 +91,6 @@ static const claim_kind claim_kinds[] = {
     {"cut-one", "full", "string-equality", 0},
     {"cut-one", "full@1|R@1", "string-equality", 0},
     {"cut-one", "full@1|loglinear@1", "string-equality", 0},
-    {"cut-one", "full@1|loglinear@1", "count V=60", 0},
     {"headwise", "full@1|R@1", "seqcomp L=2", 0},
     {"headwise", "full@1|loglinear@1", "seqcomp L=2", 0},
     {"H2", "full@1|R@1,full@1|R@1", "seqcomp L=2", 0},
