@@ -189,17 +189,57 @@ static int run_words(const tool_call *call, rung_error *err)
     return status;
 }
 
+static rung_status take_spec(tool_call *merged, const tool_call *call, rung_arena *arena, rung_error *err)
+{
+    RUNG_TRY(tool_train_read_spec(merged, call, call->argument[0], arena, err));
+    return tool_out_spares(((const rung_train_options *)merged->values)->out, call->argument[0], err);
+}
+
+static rung_status take_recipe(tool_call *merged, const tool_call *call, rung_arena *arena, rung_error *err)
+{
+    const tool_call given = *call;
+    const char *name = rung_recipe_names[((const rung_train_options *)given.values)->recipe];
+    const rung_recipe *recipe = rung_recipe_get(name);
+    rung_buf words;
+    *merged = given;
+    if (!recipe) return RUNG_OK;
+    rung_buf_init(&words);
+    rung_recipe_words(&words, recipe);
+    rung_status status = rung_buf_ok(&words, err);
+    if (status == RUNG_OK) tool_note(call, "recipe %s: %s", name, words.text);
+    rung_buf_clear(&words);
+    RUNG_TRY(status);
+    return tool_train_take_recipe(merged, &given, recipe, arena, err);
+}
+
 static int run_train(const tool_call *call, rung_error *err)
 {
     rung_arena arena;
-    tool_call merged;
-    if (!call->arguments) return run_words(call, err);
+    tool_call merged = *call;
     rung_arena_init(&arena);
-    int status = tool_train_read_spec(&merged, call, call->argument[0], &arena, err);
-    RUNG_NEXT(status, tool_out_spares(((const rung_train_options *)merged.values)->out, call->argument[0], err));
+    int status = call->arguments ? take_spec(&merged, call, &arena, err) : RUNG_OK;
+    RUNG_NEXT(status, take_recipe(&merged, &merged, &arena, err));
     RUNG_NEXT(status, run_words(&merged, err));
     rung_arena_clear(&arena);
     return status;
+}
+
+static void list_recipes(rung_buf *out, const tool_call *call)
+{
+    rung_buf words;
+    (void)call;
+    rung_buf_init(&words);
+    rung_buf_printf(out, "\n%sRecipes%s\n", tool_style_bold(), tool_style_off());
+    for (size_t i = 0; rung_recipe_at(i); i++) {
+        const rung_recipe *recipe = rung_recipe_at(i);
+        rung_buf_reset(&words);
+        rung_recipe_words(&words, recipe);
+        rung_buf_printf(out, "  %s: %s\n      ", recipe->name, recipe->learns);
+        if (!words.failed) tool_wrap(out, words.text, 6, 6);
+        rung_buf_putc(out, '\n');
+    }
+    out->failed = out->failed || words.failed;
+    rung_buf_clear(&words);
 }
 
 const tool_command tool_command_train = {
@@ -219,6 +259,7 @@ const tool_command tool_command_train = {
         "trained model is a model file: run, verify, protocol and break take it. docs/training.md has recipes.",
     .examples =
         (const tool_example[]){
+            {"rung train --recipe compose -o m.safetensors", "a run that learns its task, by name"},
             {"rung train --arch full --task eva N=8 V=8 --steps 400 -o m.safetensors", "one layer learns to look up"},
             {"rung train --arch '2*gdelta:conv=4:unit=1' --task mqar --batch 64 -o m.safetensors --metrics m.jsonl",
              "with a log for plots"},
@@ -246,4 +287,5 @@ const tool_command tool_command_train = {
     .values_size = sizeof(rung_train_options),
     .negative = "the accuracy on fresh prompts is below --require",
     .run = run_train,
+    .help_more = list_recipes,
 };

@@ -15,6 +15,10 @@
 rung_status tool_train_read_spec(tool_call *merged, const tool_call *call, const char *path, rung_arena *arena,
                                  rung_error *err);
 
+/* The call that the recipe stands for, overruled by what `call` gives. */
+rung_status tool_train_take_recipe(tool_call *merged, const tool_call *call, const rung_recipe *recipe,
+                                   rung_arena *arena, rung_error *err);
+
 /* The progress line, the metrics and the events of a run. */
 typedef struct tool_train_log {
     const tool_call *call;

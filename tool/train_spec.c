@@ -80,7 +80,29 @@ static rung_status spell(spelling *s, const tool_command *command, const rung_js
     return status;
 }
 
-static void overrule(tool_call *merged, const tool_call *call)
+static bool same_key(const char *a, const char *b)
+{
+    size_t length = strcspn(a, "=");
+    return strcspn(b, "=") == length && memcmp(a, b, length) == 0;
+}
+
+/* Parameters of the task that the call gives replace those of the same name; with a task of its own they are all. */
+static rung_status overrule_pairs(tool_call *merged, const tool_call *call, rung_arena *arena, rung_error *err)
+{
+    const char **pair = rung_arena_alloc(arena, merged->pairs + call->pairs + 1, sizeof *pair, err);
+    size_t count = 0;
+    if (!pair) return RUNG_SYSTEM;
+    for (size_t i = 0; i < merged->pairs && !tool_call_given(call, "task"); i++) {
+        bool kept = true;
+        for (size_t j = 0; j < call->pairs; j++) kept = kept && !same_key(merged->pair[i], call->pair[j]);
+        if (kept) pair[count++] = merged->pair[i];
+    }
+    for (size_t j = 0; j < call->pairs; j++) pair[count++] = call->pair[j];
+    merged->pair = pair, merged->pairs = count;
+    return RUNG_OK;
+}
+
+static rung_status overrule(tool_call *merged, const tool_call *call, rung_arena *arena, rung_error *err)
 {
     const rung_option *rows = call->command->options;
     for (size_t i = 0; rows[i].name; i++) {
@@ -90,7 +112,18 @@ static void overrule(tool_call *merged, const tool_call *call)
     }
     if (call->seed) merged->seed = call->seed;
     merged->json = call->json, merged->quiet = call->quiet;
-    if (call->pairs) merged->pair = call->pair, merged->pairs = call->pairs;
+    return overrule_pairs(merged, call, arena, err);
+}
+
+/* What was spelled, as a call that `call` overrules. Messages start with `from`. */
+static rung_status parse_spelled(tool_call *merged, const spelling *s, const tool_call *call, const char *from)
+{
+    *merged = (tool_call){.command = call->command};
+    merged->values = rung_arena_alloc(s->arena, 1, call->command->values_size, s->err);
+    if (!merged->values) return RUNG_SYSTEM;
+    rung_status status = tool_options_parse(merged, (int)s->count, s->pair, s->arena, s->err);
+    if (status != RUNG_OK) return rung_fail_at(s->err, status == RUNG_USAGE ? RUNG_INPUT : status, "%s", from);
+    return overrule(merged, call, s->arena, s->err);
 }
 
 rung_status tool_train_read_spec(tool_call *merged, const tool_call *call, const char *path, rung_arena *arena,
@@ -101,11 +134,22 @@ rung_status tool_train_read_spec(tool_call *merged, const tool_call *call, const
     RUNG_TRY(rung_json_open(&doc, path, err));
     rung_status status = spell(&s, call->command, rung_json_root(doc));
     rung_json_free(doc);
-    *merged = (tool_call){.command = call->command};
-    if (status == RUNG_OK) merged->values = rung_arena_alloc(arena, 1, call->command->values_size, err);
-    if (status != RUNG_OK || !merged->values) return status != RUNG_OK ? status : RUNG_SYSTEM;
-    status = tool_options_parse(merged, (int)s.count, s.pair, arena, err);
-    if (status != RUNG_OK) return rung_fail_at(err, status == RUNG_USAGE ? RUNG_INPUT : status, "%s", path);
-    overrule(merged, call);
-    return RUNG_OK;
+    RUNG_TRY(status);
+    return parse_spelled(merged, &s, call, path);
+}
+
+rung_status tool_train_take_recipe(tool_call *merged, const tool_call *call, const rung_recipe *recipe,
+                                   rung_arena *arena, rung_error *err)
+{
+    spelling s = {.arena = arena, .path = recipe->name, .err = err, .room = RUNG_RECIPE_WORDS + RUNG_PARAM_MAX + 2};
+    s.pair = rung_arena_alloc(arena, s.room + 1, sizeof *s.pair, err);
+    rung_status status = s.pair ? add_task(&s, recipe->task) : RUNG_SYSTEM;
+    for (size_t i = 0; status == RUNG_OK && recipe->option[i]; i += 2) {
+        char option[64];
+        snprintf(option, sizeof option, "--%.56s", recipe->option[i]);
+        status = add_pair(&s, option);
+        RUNG_NEXT(status, add_pair(&s, recipe->option[i + 1]));
+    }
+    RUNG_TRY(status);
+    return parse_spelled(merged, &s, call, recipe->name);
 }

@@ -129,9 +129,9 @@ typedef struct rung_run_row {
     uint64_t tokens; /* length of a prompt */
     uint64_t parameters;
     uint64_t layers, full_layers, recurrent_layers;
-    uint64_t state_bits;        /* of all recurrent layers, convolutions and windows included, at 32 bits per number */
-    uint64_t level_bits;        /* of one level of all log-linear layers */
-    uint64_t message_bits;      /* what a token receives from a prefix in the largest full layer */
+    uint64_t state_bits;   /* of all recurrent layers, convolutions and windows included, at theory.bits per number */
+    uint64_t level_bits;   /* of one level of all log-linear layers */
+    uint64_t message_bits; /* what a token receives from a prefix in the largest full layer */
     uint64_t kv_bits_per_token; /* of caches that grow */
     rung_run_theory theory;
     double seconds; /* of training; after an interruption, of the last attempt */

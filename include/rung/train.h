@@ -302,7 +302,7 @@ typedef struct rung_train_options {
         test_prompts, stop_times, checkpoint_every, log_every, threads;
     double rate, gain, score_gain, position_gain, beta1, beta2, decay, clip, layer_targets, mix_first, mix_second,
         mix_until, stop_at, require, value_gain, layer_goal, layer_rest, few_values, grow;
-    int64_t position_base;
+    int64_t position_base, recipe; /* recipe: index into rung_recipe_names */
     bool random_labels, alone;
 } rung_train_options;
 
@@ -314,6 +314,23 @@ bool rung_train_decides(const rung_option *row);
  * clears. */
 rung_status rung_train_spec_of(rung_train_spec *conf, rung_buf *task_text, const rung_train_options *options,
                                uint64_t seed, const char *const *pair, size_t count, rung_error *err);
+
+/* ---- recipes ------------------------------------------------------------------------------------------------------- */
+
+#define RUNG_RECIPE_WORDS 48
+
+/* A run that learns its task, by name. The option --recipe stands for these options; those that are given win. */
+typedef struct rung_recipe {
+    const char *name, *learns;             /* learns: a sentence without a full stop */
+    const char *task;                      /* with its parameters, "eva N=64 V=64" */
+    const char *option[RUNG_RECIPE_WORDS]; /* long name, value, ..., NULL */
+} rung_recipe;
+
+extern const char *const rung_recipe_names[];         /* "none", then the names of all recipes, then NULL */
+const rung_recipe *rung_recipe_at(size_t index);      /* NULL behind the last */
+const rung_recipe *rung_recipe_get(const char *name); /* NULL: there is none of this name, or it is "none" */
+/* Appends the options as they are typed. */
+void rung_recipe_words(rung_buf *out, const rung_recipe *recipe);
 
 /* ---- events for TensorBoard -------------------------------------------------------------------------------------- */
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * What is known of a run without training it: the bits of its layers at 32 bits per number, the format of training,
- * what the theorems say of them on this task at this size, and of which measurements they speak.
+ * What is known of a run without training it: the bits of its layers, what the theorems say of them on this task at
+ * this size, and of which measurements they speak. Numbers have the bits of the exact evaluator that tests the run, or
+ * 32, as in training.
  */
 #include "store.h"
 
@@ -13,6 +14,14 @@
 
 enum { TRAINING_BITS = 32 };
 
+static int bits_of(const rung_train_spec *conf)
+{
+    rung_fmt fmt;
+    rung_error ignored;
+    bool exact = rung_train_tests_exactly(conf) && rung_fmt_parse(&fmt, conf->test_numbers, &ignored) == RUNG_OK;
+    return exact && fmt.bits < TRAINING_BITS ? fmt.bits : TRAINING_BITS;
+}
+
 static void take_pattern(rung_run_row *row, const rung_pattern *pattern, const rung_ledger *ledger)
 {
     rung_ledger_sum sum = rung_ledger_total(ledger);
@@ -22,7 +31,7 @@ static void take_pattern(rung_run_row *row, const rung_pattern *pattern, const r
     row->state_bits = pattern->all_state;
     row->level_bits = pattern->levels_state;
     row->message_bits = pattern->message;
-    row->kv_bits_per_token = sum.largest.kv_per_token * TRAINING_BITS;
+    row->kv_bits_per_token = sum.largest.kv_per_token * (uint64_t)row->theory.bits;
 }
 
 static double number_or_none(double value)
@@ -57,21 +66,21 @@ static rung_status ask(lab_untrained *facts, const rung_claim *claim, rung_error
     return status;
 }
 
-/* The claim about a run: its layers in exact 32-bit arithmetic. Training uses the fast evaluator, of which the claim
- * says nothing. */
+/* The claim about a run: its layers in the exact arithmetic of its test. Training uses the fast evaluator, of which the
+ * claim says nothing. */
 rung_status lab_untrained_of(lab_untrained *facts, const rung_train_spec *conf, rung_error *err)
 {
     rung_claim_spec about = rung_claim_spec_of_prompt(&conf->task, 0);
     rung_subject *subject;
     rung_claim *claim = NULL;
     *facts = (lab_untrained){.bound = ""};
-    facts->row.theory = (rung_run_theory){.bits = TRAINING_BITS,
+    facts->row.theory = (rung_run_theory){.bits = bits_of(conf),
                                           .verdict = RUNG_UNKNOWN,
                                           .margin = NAN,
                                           .ceiling = NAN,
                                           .n_threshold = NAN,
                                           .log2_n = NAN};
-    rung_claim_spec_set_bits(&about, TRAINING_BITS);
+    rung_claim_spec_set_bits(&about, bits_of(conf));
     RUNG_TRY(rung_subject_run(&subject, conf, err));
     rung_status status = rung_claim_new(&claim, subject, &about, err);
     RUNG_NEXT(status, ask(facts, claim, err));

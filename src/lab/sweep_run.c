@@ -23,10 +23,11 @@ static bool is_of_task(const char *key)
     return strncmp(key, TASK_PREFIX, strlen(TASK_PREFIX)) == 0;
 }
 
-/* Of the options that do not affect the trained bytes, only this one is allowed in a sweep. */
+/* Of the options that do not affect the trained bytes, only these are allowed in a sweep. A recipe is not part of a
+ * run: what it stands for is. */
 static bool is_for_sweeps(const rung_option *row)
 {
-    return rung_train_decides(row) || strcmp(row->name, "checkpoint-every") == 0;
+    return rung_train_decides(row) || strcmp(row->name, "checkpoint-every") == 0 || strcmp(row->name, "recipe") == 0;
 }
 
 rung_status lab_check_key(const char *file, const char *place, const char *key, rung_error *err)
@@ -94,9 +95,22 @@ static rung_status set_key(speller *s, const char *key, const char *text)
     return rung_option_set(&s->run->text, row, text, "", s->err);
 }
 
-static rung_status set_keys(speller *s, const rung_sweep *sweep)
+/* Before all other keys, which replace what it says. */
+static rung_status set_recipe(speller *s)
 {
     rung_status status = RUNG_OK;
+    const rung_recipe *recipe = NULL;
+    for (size_t i = 0; i < s->from->axes; i++)
+        if (strcmp(s->from->axis[i].key, "recipe") == 0) recipe = rung_recipe_get(value_at(s->from, i, s->number));
+    if (recipe) s->task = recipe->task;
+    for (size_t i = 0; status == RUNG_OK && recipe && recipe->option[i]; i += 2)
+        status = set_key(s, recipe->option[i], recipe->option[i + 1]);
+    return status;
+}
+
+static rung_status set_keys(speller *s, const rung_sweep *sweep)
+{
+    rung_status status = set_recipe(s);
     for (size_t i = 0; status == RUNG_OK && i < s->from->axes; i++) {
         const lab_axis *axis = &s->from->axis[i];
         status = set_key(s, axis->key, value_at(s->from, i, s->number));

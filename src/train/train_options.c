@@ -69,6 +69,13 @@ const rung_option rung_train_option_table[] = {
      .metavar = "FILE",
      .help = "the model file to write; must be given, here or in SPEC",
      .complete = RUNG_COMPLETE_FILE},
+    {.name = "recipe",
+     .kind = RUNG_OPTION_CHOICE,
+     .at = offsetof(rung_train_options, recipe),
+     .metavar = "NAME",
+     .help = "a run that learns its task, whose options those that are given replace",
+     .fallback = "none",
+     .choices = rung_recipe_names},
     RUNG_SHAPE_OPTION_ROWS(rung_train_options, shape, "64", "gelu", "rms"),
     COUNT_ROW("steps", steps, 1, INT64_C(1) << 40, "updates of the weights", "1000"),
     COUNT_ROW("batch", batch, 1, 1 << 24, "prompts per batch", "32"),
@@ -144,7 +151,7 @@ const rung_option rung_train_option_table[] = {
 bool rung_train_decides(const rung_option *row)
 {
     static const char *const others[] = {"out",       "checkpoint", "checkpoint-every", "metrics", "tensorboard",
-                                         "log-every", "threads",    "require",          "alone"};
+                                         "log-every", "threads",    "require",          "alone",   "recipe"};
     for (size_t i = 0; i < RUNG_COUNT(others); i++)
         if (strcmp(others[i], row->name) == 0) return false;
     return true;

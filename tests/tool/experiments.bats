@@ -34,7 +34,7 @@ assert plan["repeated"] == 0, sys.argv[1] + " has runs twice"' "$1"
 }
 
 # Controls may have a single rate: what random labels reach does not depend on it, and nothing is chosen there.
-@test "a default form has at most 60 runs, five seeds, several rates per architecture and a control" {
+@test "a default form has at most 100 runs, five seeds, several rates per architecture and a control" {
     local name
     for name in $(names); do
         plan "$name"
@@ -42,7 +42,7 @@ assert plan["repeated"] == 0, sys.argv[1] + " has runs twice"' "$1"
 import collections, json, re, sys
 name = sys.argv[1]
 runs = [(r["label"], r["run"]) for r in json.load(open("plan.json"))["plan"]]
-assert len(runs) <= 60, "%s has %d runs" % (name, len(runs))
+assert len(runs) <= 100, "%s has %d runs" % (name, len(runs))
 seeds, rates, controls = collections.defaultdict(set), collections.defaultdict(set), 0
 for label, run in runs:
     word = lambda key: re.findall(r"(?:^| )%s=(\S+)" % key, run)[-1]  # after those of the task, which may have a rate of its own

@@ -235,6 +235,55 @@ open("c.ckpt", "wb").write(struct.pack("<Q", len(text)) + text + raw[8 + size:])
     cmp m.safetensors n.safetensors
 }
 
+@test "a recipe is the run of its options, which it prints; options and parameters that are given replace its own" {
+    rung train --help >help.txt
+    local name
+    for name in eva mqar two-sum compose; do
+        rung train --recipe "$name" --steps 2 --eval-prompts 8 --json -o r.safetensors 2>notes >run.json
+        words=$(sed -n "s/.*recipe $name: //p" notes)
+        [ -n "$words" ]
+        grep -q "^  $name: " help.txt
+        # The printed words alone are the same run.
+        eval "rung train $words --steps 2 --eval-prompts 8 -q -o w.safetensors" >/dev/null
+        cmp r.safetensors w.safetensors
+        python '
+import json, sys
+run = json.load(open("run.json"))["run"].split()
+assert "steps=2" in run and "eval_prompts=8" in run, run'
+    done
+    [[ $(rung train --recipe eva N=4 --steps 1 -q -o r.safetensors) == *"for eva N=4 V=64 "* ]]
+    [[ $(rung train --recipe eva --task eva N=4 --steps 1 -q -o r.safetensors) == *"for eva N=4 V=4 "* ]]
+    echo '{"recipe": "eva", "task": "eva N=4 V=64", "steps": 1, "out": "f.safetensors"}' >r.json
+    rung train r.json -q >/dev/null
+    rung train --recipe eva N=4 --steps 1 -q -o r.safetensors >/dev/null
+    cmp f.safetensors r.safetensors
+    run -2 --separate-stderr rung train --recipe evo -o r.safetensors
+    [[ $stderr == *eva* ]]
+}
+
+# bats test_tags=plain
+@test "recipes learn smaller forms of their tasks in little time" {
+    without_sanitizers "training takes too long there"
+    rung train --recipe eva N=16 V=16 --steps 300 --require 0.95 -q -o r.safetensors
+    rung train --recipe mqar T=16 vocab=32 --steps 600 --batch 32 --require 0.9 -q -o r.safetensors
+    rung train --recipe two-sum N=8 M=16 --steps 600 --require 0.9 -q -o r.safetensors
+    rung train --recipe compose N0=4 n=4 V=4 --position-base 4 --steps 600 --require 0.95 -q -o r.safetensors
+}
+
+@test "a sweep takes a recipe, and its runs are those of the options" {
+    echo '{"name": "a", "base": {"recipe": "eva", "task.N": 4, "steps": 1, "eval-prompts": 8}, "grid": {"seed": [1]}}' >a.json
+    cat >b.json <<'END'
+{"name": "a", "base": {"task": "eva N=4 V=64", "arch": "full", "queries": 64, "batch": 8, "few-values": 0.7, "rate": 0.004, "steps": 1,
+ "stop-at": 0.995, "eval-prompts": 8}, "grid": {"seed": [1]}}
+END
+    rung sweep a.json --dry-run --no-estimate --json >a.plan
+    rung sweep b.json --dry-run --no-estimate --json >b.plan
+    python '
+import json
+a, b = (json.load(open(f))["plan"] for f in ("a.plan", "b.plan"))
+assert a == b and len(a) == 1, (a, b)'
+}
+
 @test "a log that is no terminal gets a line about every ten seconds" {
     run timeout -s INT 15 "$RUNG" train --arch full --task eva N=32 --steps 10000000 --threads 1 -o m.safetensors
     [[ $output =~ step\ [0-9]+/10000000\ \ loss ]]

@@ -310,6 +310,140 @@ static void questions_that_cannot_be_drawn_are_refused(void **state)
     }
 }
 
+/* ---- few values and growth ------------------------------------------------------------------------------------------ */
+
+static size_t distinct(const uint32_t *token, size_t count)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < count; i++) {
+        bool seen = false;
+        for (size_t j = 0; j < i; j++) seen = seen || token[j] == token[i];
+        found += !seen;
+    }
+    return found;
+}
+
+/* Tables of 16 entries have at most 1, 2, 4, 8 or 16 values, each with probability 1/5, in the share of prompts that
+ * was asked for; never without a mix. The answers are those of the oracle. */
+static void few_values_are_as_few_as_they_say(void **state)
+{
+    (void)state;
+    const char *const tasks[] = {"eva N=16 V=1000", "seqcomp L=1 N0=16 V=1000", "two-sum N=16 M=1000 form=query"};
+    const size_t prompts = 1000;
+    for (size_t i = 0; i < RUNG_COUNT(tasks); i++) {
+        test_data d = {.conf = {.few_values = 0.5}};
+        size_t one = 0, two = 0, at_most_eight = 0;
+        data_open(&d, "linear", tasks[i], 3, prompts);
+        const rung_batch *b = train_data_batch(d.data);
+        size_t row = b->prefix + b->queries * b->each;
+        CHECK(train_data_fill(d.data, TRAIN_STREAM_LEARN, 0, true, &check_err));
+        assert_solved(&d, b);
+        for (size_t s = 0; s < prompts; s++) {
+            size_t values = distinct(b->token + s * row, 16);
+            one += values == 1, two += values == 2, at_most_eight += values <= 8;
+        }
+        /* g entries stay as they are, and of 1000 random values nearly all differ */
+        assert_true(one > 60 && one < 140 && two > 60 && two < 140 && at_most_eight > 320 && at_most_eight < 480);
+        CHECK(train_data_fill(d.data, TRAIN_STREAM_LEARN, 0, false, &check_err));
+        for (size_t s = 0; s < prompts; s++) assert_true(distinct(b->token + s * row, 16) > 8);
+        data_close(&d);
+    }
+}
+
+/* Two tables have few values each, independently. */
+static void each_table_has_few_values_of_its_own(void **state)
+{
+    (void)state;
+    const size_t prompts = 1000;
+    size_t both = 0, first = 0, second = 0;
+    test_data d = {.conf = {.few_values = 1}};
+    data_open(&d, "linear", "seqcomp L=2 N0=16 n=2 V=1000", 2, prompts);
+    const rung_batch *b = train_data_batch(d.data);
+    size_t row = b->prefix + b->queries * b->each;
+    CHECK(train_data_fill(d.data, TRAIN_STREAM_LEARN, 0, true, &check_err));
+    assert_solved(&d, b);
+    for (size_t s = 0; s < prompts; s++) {
+        bool a = distinct(b->token + s * row, 32) == 1, z = distinct(b->token + s * row + 32, 16) == 1;
+        first += z, second += a, both += a && z;
+    }
+    /* 1/5 of z_1, 1/6 of z_2, which has 32 entries, and 1/30 of both */
+    assert_true(first > 140 && first < 260 && second > 110 && second < 230 && both > 10 && both < 70);
+    data_close(&d);
+}
+
+/* A uniform number has a partner among few values rarely, and then a prompt of few values teaches nothing. */
+static void questions_about_few_values_have_partners(void **state)
+{
+    (void)state;
+    const size_t prompts = 400, queries = 4;
+    size_t yes = 0;
+    test_data d = {.conf = {.few_values = 1}};
+    data_open(&d, "linear", "two-sum N=16 M=1000 form=query", queries, prompts);
+    const rung_batch *b = train_data_batch(d.data);
+    CHECK(train_data_fill(d.data, TRAIN_STREAM_LEARN, 0, true, &check_err));
+    assert_solved(&d, b);
+    size_t row = b->prefix + b->queries * b->each;
+    for (size_t s = 0; s < prompts; s++)
+        for (size_t q = 0; q < queries; q++) yes += b->target[s * row + b->prefix + q] == 1;
+    assert_true(yes > 720 && yes < 880);
+    data_close(&d);
+}
+
+/* While a part of the tables grows, questions and values of z_1 stay in it; evaluations ask about everything. */
+static void growth_asks_about_the_first_entries(void **state)
+{
+    (void)state;
+    const size_t prompts = 60;
+    test_data d = {0};
+    data_open(&d, "linear", "seqcomp L=2 N0=8 n=4 flat=1", 3, prompts);
+    const rung_batch *b = train_data_batch(d.data);
+    size_t row = b->prefix + b->queries * b->each;
+    train_data_grow(d.data, 0.5);
+    for (int asked = 0; asked < 2; asked++) {
+        uint32_t z0 = 0, w = 0, i1 = 0;
+        CHECK(train_data_fill(d.data, asked ? TRAIN_STREAM_EVAL : TRAIN_STREAM_LEARN, 0, true, &check_err));
+        assert_solved(&d, b);
+        for (size_t s = 0; s < prompts; s++) {
+            const uint32_t *token = b->token + s * row; /* ids: z_1 0..7, z_2 8..15, z_0 16..23, w 24..27 */
+            for (size_t u = 0; u < 8; u++) i1 = token[32 + u] > i1 ? token[32 + u] : i1;
+            for (size_t q = 0; q < 3; q++) {
+                z0 = token[40 + 2 * q] > z0 ? token[40 + 2 * q] : z0;
+                w = token[41 + 2 * q] > w ? token[41 + 2 * q] : w;
+            }
+        }
+        assert_int_equal(z0, asked ? 23 : 19);
+        assert_int_equal(w, asked ? 27 : 25);
+        assert_int_equal(i1, asked ? 7 : 3);
+    }
+    data_close(&d);
+}
+
+static void what_has_no_few_values_is_refused(void **state)
+{
+    (void)state;
+    const struct {
+        const char *task, *word;
+        rung_train_spec conf;
+    } cases[] = {
+        {"eva N=5 V=3 form=pair K=9", "values alone", {.few_values = 0.5, .queries = 2}},
+        {"seqcomp L=2 N0=4 order=first", "few values", {.few_values = 0.5}},
+        {"eva N=5 V=3", "--queries", {.grow = 0.5}},
+    };
+    for (size_t i = 0; i < RUNG_COUNT(cases); i++) {
+        rung_error err;
+        rung_train_spec conf;
+        rung_buf text;
+        rung_train_state end;
+        small_run(&conf, &text, "linear", cases[i].task);
+        conf.few_values = cases[i].conf.few_values, conf.grow = cases[i].conf.grow,
+        conf.queries = cases[i].conf.queries;
+        conf.steps = 1;
+        assert_int_equal(rung_train_run(&end, &conf, NULL, NULL, NULL, NULL, &err), RUNG_USAGE);
+        assert_non_null(strstr(err.text, cases[i].word));
+        rung_buf_clear(&text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -320,6 +454,11 @@ int main(void)
         cmocka_unit_test(random_labels_leave_thoughts_alone),
         cmocka_unit_test(the_answers_of_several_questions_are_as_even_as_those_of_one),
         cmocka_unit_test(questions_that_cannot_be_drawn_are_refused),
+        cmocka_unit_test(few_values_are_as_few_as_they_say),
+        cmocka_unit_test(each_table_has_few_values_of_its_own),
+        cmocka_unit_test(questions_about_few_values_have_partners),
+        cmocka_unit_test(growth_asks_about_the_first_entries),
+        cmocka_unit_test(what_has_no_few_values_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -462,6 +462,75 @@ static void new_networks_start_where_random_models_do(void **state)
     rung_net_free(net);
 }
 
+static const float *values_of(rung_net *net, const char *name, size_t *count)
+{
+    for (size_t i = 0; i < rung_net_tensor_count(net); i++)
+        if (strcmp(rung_net_tensor_at(net, i)->name, name) == 0) {
+            *count = rung_net_tensor_at(net, i)->elements;
+            return rung_net_values(net) + rung_net_tensor_at(net, i)->offset;
+        }
+    fail_msg("no tensor %s", name);
+    return NULL;
+}
+
+/* The gain of values changes the values of softmax attention and nothing else. */
+static void the_gain_of_values_changes_values_only(void **state)
+{
+    (void)state;
+    const variant v = {"linear,full", "gelu", RUNG_POS_LEARNED, RUNG_NORM_LAYER, 0, false, false, false};
+    rung_model_spec spec = spec_of(&v);
+    rung_net *plain = NULL, *scaled = NULL;
+    CHECK(rung_net_new(&plain, &spec, 12, &check_err));
+    CHECK(rung_net_new(&scaled, &spec, 12, &check_err));
+    rung_net_scale(plain, 0.5, 1, 1, 2);
+    rung_net_scale(scaled, 0.5, 1, 3, 2);
+    size_t changed = 0;
+    for (size_t i = 0; i < rung_net_tensor_count(plain); i++) {
+        const rung_net_tensor *t = rung_net_tensor_at(plain, i);
+        bool values = strncmp(t->name, "layers.1.mix", 12) == 0 && strstr(t->name, ".v.weight");
+        for (size_t j = t->offset; j < t->offset + t->elements; j++) {
+            float want = rung_net_values(plain)[j] * (values ? 3 : 1);
+            assert_true(fabsf(rung_net_values(scaled)[j] - want) <= 1e-6f * fabsf(want));
+        }
+        changed += values;
+    }
+    assert_int_equal(changed, 1);
+    rung_net_free(plain);
+    rung_net_free(scaled);
+}
+
+/* Position t has the codes of its two digits, so positions form parallelograms: p(b q + r) - p(b q) does not depend on
+ * q. */
+static void factored_positions_are_sums_of_two_codes(void **state)
+{
+    (void)state;
+    const variant v = {"full", "none", RUNG_POS_LEARNED, RUNG_NORM_NONE, 0, false, false, false};
+    rung_model_spec spec = spec_of(&v);
+    rung_error err;
+    rung_net *net = NULL;
+    size_t count = 0, d = spec.d_model, base = 5;
+    CHECK(rung_net_new(&net, &spec, 3, &check_err));
+    const float *p = values_of(net, "positions", &count);
+    float *drawn = calloc(count, sizeof *drawn);
+    assert_non_null(drawn);
+    memcpy(drawn, p, count * sizeof *drawn);
+    assert_int_equal(rung_net_factor_positions(net, 1, &err), RUNG_USAGE);
+    assert_int_equal(rung_net_factor_positions(net, spec.max_tokens, &err), RUNG_USAGE);
+    assert_memory_equal(drawn, p, count * sizeof *drawn);
+    CHECK(rung_net_factor_positions(net, base, &check_err));
+    for (size_t t = 0; t < spec.max_tokens; t++)
+        for (size_t j = 0; j < d; j++) {
+            float want = (drawn[t % base * d + j] + drawn[(base + t / base) * d + j]) * 0.70710678f;
+            assert_true(fabsf(p[t * d + j] - want) < 1e-6f);
+        }
+    free(drawn);
+    rung_net_free(net);
+    spec.positions = RUNG_POS_ROTARY;
+    CHECK(rung_net_new(&net, &spec, 3, &check_err));
+    assert_int_equal(rung_net_factor_positions(net, base, &err), RUNG_USAGE);
+    rung_net_free(net);
+}
+
 static void rounded_weights_are_what_the_forward_pass_and_the_file_see(void **state)
 {
     (void)state;
@@ -510,6 +579,8 @@ int main(void)
         cmocka_unit_test(a_gradient_does_not_remember_the_one_before),
         cmocka_unit_test(no_gradient_is_subnormal),
         cmocka_unit_test(new_networks_start_where_random_models_do),
+        cmocka_unit_test(the_gain_of_values_changes_values_only),
+        cmocka_unit_test(factored_positions_are_sums_of_two_codes),
         cmocka_unit_test(rounded_weights_are_what_the_forward_pass_and_the_file_see),
         cmocka_unit_test(what_has_no_gradient_is_refused),
     };

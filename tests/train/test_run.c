@@ -84,6 +84,10 @@ static void set_extras(test_run *r, size_t which)
     r->conf.mix_first = r->conf.mix_second = which ? 0.3 : 0;
     r->conf.accumulate = which ? 1 : 2;
     r->conf.numbers = which ? "bf16" : NULL;
+    r->conf.few_values = which ? 0.5 : 0;
+    r->conf.grow = which ? 0.8 : 0;
+    r->conf.layer_goal = which ? 0.4 : 0, r->conf.layer_rest = which ? 0.25 : 0;
+    r->conf.value_gain = which ? 2 : 1, r->conf.position_base = which ? 3 : 0;
 }
 
 static bool stop_at_ten(void *context, const rung_train_state *state, bool evaluated)
@@ -189,6 +193,47 @@ static void a_lookup_is_learnt_stops_early_and_random_labels_are_not(void **stat
     r.conf.eval_prompts = 2048;
     CHECK(rung_train_run(&end, &r.conf, path_of("l"), NULL, NULL, NULL, &check_err));
     assert_true(!end.stopped_early && fabs(end.eval_accuracy - 0.25) < 4 * sqrt(0.25 * 0.75 / 2048));
+    run_clear(&r);
+}
+
+/* ---- auxiliary losses that fade ------------------------------------------------------------------------------------- */
+
+typedef struct fading {
+    double goal, before; /* before: accuracy of the read-out after the last step; NaN: there was none */
+    size_t faded, full;
+} fading;
+
+static bool watch_fading(void *context, const rung_train_state *state, bool evaluated)
+{
+    fading *f = context;
+    (void)evaluated;
+    assert_int_equal(state->layers, 2);
+    const rung_train_layer *first = &state->layer[0], *last = &state->layer[1];
+    assert_true(isnan(last->target_loss) && isnan(last->target_accuracy) && !isnan(first->target_loss));
+    bool fades = f->before >= f->goal; /* false for NaN */
+    assert_true(first->target_weight == (fades ? 1 : 4));
+    fades ? f->faded++ : f->full++;
+    f->before = first->target_accuracy;
+    /* The parts of the gradient make the whole. */
+    double sum = first->gradient * first->gradient + last->gradient * last->gradient +
+                 state->outer_gradient * state->outer_gradient;
+    assert_true(fabs(sqrt(sum) - state->gradient) <= 1e-5 * state->gradient);
+    return true;
+}
+
+static void an_auxiliary_loss_fades_while_its_readout_is_right(void **state)
+{
+    (void)state;
+    test_run r;
+    rung_train_state end;
+    fading f = {.goal = 0.8, .before = NAN};
+    run_init(&r, "window:W=2,full", "seqcomp L=1 N0=4");
+    r.conf.steps = 300;
+    r.conf.adamw.rate = 1e-2;
+    r.conf.layer_targets = 4, r.conf.layer_goal = f.goal, r.conf.layer_rest = 0.25;
+    CHECK(rung_train_run(&end, &r.conf, NULL, NULL, watch_fading, &f, &check_err));
+    assert_true(f.full > 5 && f.faded > 50);
+    assert_null(end.layer);
     run_clear(&r);
 }
 
@@ -506,6 +551,7 @@ int main(void)
         cmocka_unit_test(a_checkpoint_of_another_run_is_refused_by_name),
         cmocka_unit_test(a_lookup_is_learnt_stops_early_and_random_labels_are_not),
         cmocka_unit_test(accumulated_batches_are_one_large_batch),
+        cmocka_unit_test(an_auxiliary_loss_fades_while_its_readout_is_right),
         cmocka_unit_test(what_makes_no_sense_is_refused),
         cmocka_unit_test(adamw_follows_its_definition_in_double),
         cmocka_unit_test(tiny_means_become_zero_and_nothing_else_does),
