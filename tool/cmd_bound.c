@@ -296,8 +296,8 @@ static int run_bound(const tool_call *call, rung_error *err)
 
 static void help_more(rung_buf *out, const tool_call *call)
 {
-    const bound_values *v = call->values;
-    const rung_task *task = v->task ? rung_task_get(v->task) : NULL;
+    const bound_values *v = call ? call->values : NULL;
+    const rung_task *task = v && v->task ? rung_task_get(v->task) : NULL;
     if (!task) return;
     rung_buf_printf(out, "\n%sParameters of %s%s\n", tool_style_bold(), task->name, tool_style_off());
     tool_params_print(out, task->params);

@@ -103,7 +103,7 @@ static int run_build(const tool_call *call, rung_error *err)
 
 static void help_more(rung_buf *out, const tool_call *call)
 {
-    const rung_construction *how = call->arguments ? rung_construction_get(call->argument[0]) : NULL;
+    const rung_construction *how = call && call->arguments ? rung_construction_get(call->argument[0]) : NULL;
     if (!how) return;
     rung_buf_printf(out, "\n%sParameters of %s%s\n", tool_style_bold(), how->name, tool_style_off());
     tool_params_print(out, how->params);

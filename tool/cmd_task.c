@@ -244,7 +244,7 @@ static int run_task(const tool_call *call, rung_error *err)
 
 static void help_more(rung_buf *out, const tool_call *call)
 {
-    const rung_task *task = call->arguments ? rung_task_get(call->argument[0]) : NULL;
+    const rung_task *task = call && call->arguments ? rung_task_get(call->argument[0]) : NULL;
     if (!task) return;
     rung_buf_printf(out, "\n%sParameters of %s%s\n", tool_style_bold(), task->name, tool_style_off());
     tool_params_print(out, task->params);

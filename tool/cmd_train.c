@@ -234,7 +234,9 @@ static void list_recipes(rung_buf *out, const tool_call *call)
         const rung_recipe *recipe = rung_recipe_at(i);
         rung_buf_reset(&words);
         rung_recipe_words(&words, recipe);
-        rung_buf_printf(out, "  %s: %s\n      ", recipe->name, recipe->learns);
+        rung_buf_printf(out, "  %s: ", recipe->name);
+        tool_wrap(out, recipe->learns, 4 + strlen(recipe->name), 6);
+        rung_buf_puts(out, "\n      ");
         if (!words.failed) tool_wrap(out, words.text, 6, 6);
         rung_buf_putc(out, '\n');
     }

@@ -46,7 +46,8 @@ typedef struct tool_command {
 
     /* Returns 0, RUNG_NEGATIVE, or a rung_status with its message in err. Writes data to stdout only. */
     int (*run)(const tool_call *call, rung_error *err);
-    /* Appends to the help what depends on the arguments (the parameters of a named task). May be NULL. */
+    /* Appends to the help what depends on the arguments (the parameters of a named task). The call is NULL in `rung help
+     * COMMAND`. May be NULL. */
     void (*help_more)(rung_buf *out, const tool_call *call);
 } tool_command;
 

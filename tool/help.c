@@ -177,7 +177,7 @@ void tool_help_command(rung_buf *out, const tool_command *command, const tool_ca
     print_options(out, command->options, indent);
     print_options(out, tool_options_common, indent);
     print_exit_codes(out, command);
-    if (call && command->help_more) command->help_more(out, call);
+    if (command->help_more) command->help_more(out, call);
 }
 
 /* ---- a topic --------------------------------------------------------------------------------------------------- */
@@ -200,7 +200,7 @@ static void print_commands(rung_buf *out, bool helpers)
 {
     for (size_t i = 0; i < tool_command_count(); i++) {
         const tool_command *command = tool_command_at(i);
-        if (command->helper == helpers) tool_two_columns(out, command->name, command->summary, 14);
+        if (command->helper == helpers) tool_two_columns(out, command->name, command->summary, 16);
     }
 }
 
