@@ -107,8 +107,13 @@ static void test_theorem_a(void **state)
     for (size_t i = 0; i < effort(100000, 4000); i++) {
         sizes_of_two z = draw_sizes(40, 6);
         compose_task t;
-        passing p = {task_with(&t, 2, &z), (double)z.N0, (double)z.n1, 1,
-                     near((double)(z.N0 * z.n1) * log2((double)z.V) * 0.8)};
+        passing p = {task_with(&t, 2, &z),
+                     (double)z.N0,
+                     (double)z.n1,
+                     1,
+                     near((double)(z.N0 * z.n1) * log2((double)z.V) * 0.8),
+                     0,
+                     0};
         assert_decides(compose_passing_sides, &p, power_beats(z.V, z.N0 * z.n1, p.state), "N=%d V=%d s=%d",
                        u(z.N0 * z.n1), u(z.V), u(p.state));
     }

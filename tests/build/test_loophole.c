@@ -27,7 +27,8 @@ static bench bench_begin(const rung_model *model, const rung_task_conf *task, co
     rung_fmt fmt;
     bench x = {.entries = (size_t)rung_task_param(task, "N0"), .values = (size_t)rung_task_param(task, "V")};
     CHECK(rung_fmt_parse(&fmt, format, &check_err));
-    CHECK(rung_program_new(&x.program, model, &(rung_evaluator){&fmt, softmax, 1}, &check_err));
+    CHECK(rung_program_new(&x.program, model, &(rung_evaluator){.numbers = &fmt, .softmax = softmax, .threads = 1},
+                           &check_err));
     CHECK(rung_session_new(&x.prefix, x.program, task->tokens, &check_err));
     CHECK(rung_session_new(&x.ask, x.program, task->tokens, &check_err));
     x.token = calloc(task->tokens, sizeof *x.token);
