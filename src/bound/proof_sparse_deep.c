@@ -49,8 +49,8 @@ rung_status proof_sparse_deep(proof_job *job, rung_error *err)
     rung_buf_printf(&job->claim_text,
                     "forall D l own, deep_fits D l %llu %llu %llu %llu %llu ->\n"
                     "  ~ solves_deep D l (N.to_nat %llu) (N.to_nat %llu) (N.to_nat %llu) (N.to_nat %llu) own",
-                    ULL(x.B), ULL(x.kappa), ULL(x.heard), ULL(x.state), ULL(x.K), ULL(p->blocks), ULL(x.near),
-                    ULL(x.B), ULL(x.M));
+                    ULL(x.B), ULL(x.kappa), ULL(x.heard), ULL(x.state), ULL(x.K), ULL(p->blocks), ULL(x.near), ULL(x.B),
+                    ULL(x.M));
     rung_buf_printf(&job->tactic, "apply (deep_sparse _ _ _ _ _ %llu %llu %llu %llu [", ULL(p->blocks), ULL(x.near),
                     ULL(x.M), ULL(x.r));
     for (uint64_t j = 0; j <= x.K + 1; j++) rung_buf_printf(&job->tactic, j ? "; %llu" : "%llu", ULL(x.g[j]));
