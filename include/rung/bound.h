@@ -119,8 +119,9 @@ typedef struct rung_bound_point {
     uint64_t t, q, g, x, beta, G;   /* B, C0, Ce */
     uint64_t prefix, a, b;          /* cut: tokens before it, and the numbers of the count */
     int count;                      /* cut: its kind */
-    uint64_t kappa, opened, blocks; /* sparse: bits of a summary, blocks opened, m */
+    uint64_t kappa, opened, blocks; /* sparse, SP: bits of a summary, blocks opened, m */
     uint64_t block, M, least;       /* sparse: B, M, u' */
+    uint64_t heard, state, near;    /* SP: bits that a token hears, of states, and blocks that the query sees anyway */
     size_t steps;                   /* K1 with two thoughts or more: functions after z_1 and before the last */
     struct {
         uint64_t x, q;

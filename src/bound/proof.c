@@ -24,7 +24,7 @@ static const struct {
     {"K1", "Thought.v", proof_thought},          {"two-pass", "TwoPass.v", proof_two_pass},
     {"split", "TheoremSplit.v", proof_split},    {"dsa-one", "TheoremTop.v", proof_choice},
     {"causal", "TheoremCausal.v", proof_causal}, {"eager", "Eager.v", proof_eager},
-    {"C1", "TheoremC1.v", proof_relay},
+    {"C1", "TheoremC1.v", proof_relay},          {"SP", "TheoremSP.v", proof_sparse_deep},
 };
 
 bool proof_has(const char *id)

@@ -71,6 +71,6 @@ bool proof_seqcomp(proof_sizes *sizes, proof_job *job);
 typedef rung_status proof_row(proof_job *job, rung_error *err);
 proof_row proof_lookup, proof_passing, proof_single, proof_first, proof_between, proof_two_full, proof_full_then;
 proof_row proof_cut, proof_cut_one, proof_headwise, proof_sparse, proof_thought, proof_two_pass, proof_headwise_two;
-proof_row proof_split, proof_choice, proof_causal, proof_eager, proof_relay;
+proof_row proof_split, proof_choice, proof_causal, proof_eager, proof_relay, proof_sparse_deep;
 
 #endif

@@ -184,6 +184,20 @@ static void describe(rung_bound_answer *answer, const several_sparse *x)
              (unsigned long long)x->state);
 }
 
+static rung_bound_point point_of(const several_sparse *x, uint64_t blocks, bool free)
+{
+    return (rung_bound_point){.known = true,
+                              .free = free,
+                              .kappa = x->kappa,
+                              .opened = x->K,
+                              .blocks = blocks,
+                              .block = x->B,
+                              .M = x->M,
+                              .heard = x->heard,
+                              .state = x->state,
+                              .near = x->near};
+}
+
 static rung_status evaluate(rung_bound_answer *answer, const bound_question *q, const rung_pattern *p, rung_error *err)
 {
     several_sparse x = {.M = (uint64_t)rung_task_param(q->task, "M")};
@@ -204,8 +218,9 @@ static rung_status evaluate(rung_bound_answer *answer, const bound_question *q, 
     double tokens = ((double)blocks + (double)lead) * (double)x.B + (double)(window ? window - 1 : 0) + 1;
     if (q->n || q->thresholds) answer->n_threshold = answer->holds ? tokens : 0;
     uint64_t there = q->n ? q->n - 1 : lead + (uint64_t)rung_task_param(q->task, "N");
-    if (blocks > free_blocks(&x, there, window, lead))
-        answer->holds = false, answer->margin = ((double)there + 1) / tokens;
+    uint64_t closed = free_blocks(&x, there, window, lead);
+    answer->point = point_of(&x, q->n ? blocks : closed, q->n != 0);
+    if (blocks > closed) answer->holds = false, answer->margin = ((double)there + 1) / tokens;
     return RUNG_OK;
 }
 
@@ -214,7 +229,7 @@ const rung_bound rung_bound_sparse_several = {
     .summary = "layers of block-sparse attention whose query opens few blocks find no member of many blocks",
     .task = "two-sum",
     .source = "ours",
-    .checked = "proof checked by dataflow on small models",
+    .checked = "proof checked by dataflow on small models and by Coq",
     .section = "several-sparse-layers",
     .needs = NEEDS_LAYERS | RUNG_NEEDS(RUNG_PREMISE_STATE) | RUNG_NEEDS(RUNG_PREMISE_SUMMARY) |
              RUNG_NEEDS(RUNG_PREMISE_LAYOUT) | RUNG_NEEDS(RUNG_PREMISE_ENDS) | RUNG_NEEDS(RUNG_PREMISE_AT_ONCE),

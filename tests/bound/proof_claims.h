@@ -123,6 +123,8 @@ static const claim_kind claim_kinds[] = {
     {"causal", "full,R,full", "three-sum self=0", 0},
     {"causal", "R,full,full", "q-sparse-average q=%d", 0},
     {"sparse", "sparse:B=16:k=%d", "two-sum M=509", 0},
+    {"SP", "sparse:B=512:k=1,sparse:B=512:k=1", "two-sum M=8388607", 0},
+    {"SP", "R,sparse:B=1024:k=1,R", "two-sum M=8388607 blank=1", 0},
 };
 enum { CLAIM_KINDS = sizeof claim_kinds / sizeof claim_kinds[0] };
 

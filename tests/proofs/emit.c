@@ -101,7 +101,7 @@ static char *number_after(char *claim, const char *word)
 /* Bits become 2^30 times as many, a number of tokens becomes 1. */
 static void tamper(output *o, const parts *p)
 {
-    static const char *const words[] = {"F ", "R ", "within ", "LL ", "sparse_fits l "};
+    static const char *const words[] = {"F ", "R ", "within ", "LL ", "sparse_fits l ", "deep_fits D l "};
     for (size_t i = 0; i < sizeof words / sizeof words[0] && o->changed < TAMPERED; i++) {
         const char *word = words[(i + o->changed) % (sizeof words / sizeof words[0])];
         char *at = number_after(p->claim, word);
