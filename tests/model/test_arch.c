@@ -123,7 +123,7 @@ static void wrong_strings_are_told_where_and_what(void **state)
     assert_refused("full,,full", 6, "expected a mechanism");
     assert_refused("ful", 1, "unknown mechanism 'ful'; did you mean 'full'?");
     assert_refused("full,gdleta", 6, "did you mean 'gdelta'?");
-    assert_refused("transformer", 1, "unknown mechanism 'transformer'; 'rung list mechanisms'");
+    assert_refused("transformer", 1, "unknown mechanism 'transformer'; did you mean 'full'?");
     assert_refused("full linear", 6, "expected ',' or the end");
     assert_refused("full)", 5, "expected ',' or the end");
     assert_refused("(full", 6, "expected ',' or ')'");

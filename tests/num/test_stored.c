@@ -131,9 +131,8 @@ static double draw(const rung_fmt *fmt, const rung_fmt *near, rung_rng *rng)
     double x = rung_num_decode(fmt, rung_rng_u64(rng) & ((UINT64_C(1) << fmt->bits) - 1));
     if (rung_rng_below(rng, 2) && !near->is_f64) {
         x = rung_num_decode(near, rung_rng_u64(rng) & ((UINT64_C(1) << near->bits) - 1));
-        double half = near->kind == RUNG_FMT_FIXED || fabs(x) < near->least_normal
-                          ? near->spacing / 2
-                          : ldexp(1, ilogb(x) - near->mantissa_bits - 1);
+        bool even = near->kind == RUNG_FMT_FIXED || fabs(x) < near->least_normal || !isfinite(x);
+        double half = even ? near->spacing / 2 : ldexp(1, ilogb(x) - near->mantissa_bits - 1);
         if (isfinite(x)) x = ref_round(fmt, x + ((double)rung_rng_below(rng, 3) - 1) * half);
     }
     return isnan(x) ? 0 : x;
