@@ -25,11 +25,12 @@ static const char *style_of(rung_health health)
     return health == RUNG_HEALTH_BROKEN ? tool_style_bold() : tool_style_dim();
 }
 
-static void print_row(rung_buf *out, const rung_finding *row)
+static void print_row(rung_buf *out, const rung_doctor_row *row)
 {
     const char *said = row->health == RUNG_HEALTH_FOUND ? row->detail : rung_health_name(row->health);
     const char *style = style_of(row->health);
-    rung_buf_printf(out, "  %s%-15s  %-13s%s", style, row->name, *said ? said : "found", *style ? tool_style_off() : "");
+    rung_buf_printf(out, "  %s%-15s  %-13s%s", style, row->name, *said ? said : "found",
+                    *style ? tool_style_off() : "");
     rung_buf_printf(out, strlen(said) > 13 ? "\n%*s" : "%*s", strlen(said) > 13 ? SENTENCE : 2, "");
     tool_wrap(out, row->gives, SENTENCE, SENTENCE);
     rung_buf_puts(out, "\n");
@@ -60,7 +61,7 @@ static void print_doctor(rung_buf *out, const rung_doctor *doctor)
     rung_buf_printf(out, "rung " RUNG_VERSION " for %s, %zu thread%s\n", doctor->target, doctor->threads,
                     doctor->threads == 1 ? "" : "s");
     for (size_t i = 0; i < doctor->count; i++) {
-        const rung_finding *row = &doctor->finding[i];
+        const rung_doctor_row *row = &doctor->row[i];
         if (strcmp(row->group, group) != 0)
             rung_buf_printf(out, "\n%s%s%s\n", tool_style_bold(), title_of(row->group), tool_style_off());
         group = row->group;
@@ -72,7 +73,7 @@ static void print_doctor(rung_buf *out, const rung_doctor *doctor)
 static int run_doctor(const tool_call *call, rung_error *err)
 {
     rung_doctor doctor;
-    rung_finding mpi;
+    rung_doctor_row mpi;
     tool_team_find(&mpi);
     RUNG_TRY(rung_doctor_look(&doctor, &mpi, err));
     rung_buf text;

@@ -55,10 +55,10 @@ static rung_status open_library(rung_error *err)
     return RUNG_OK;
 }
 
-void tool_team_find(rung_finding *out)
+void tool_team_find(rung_doctor_row *out)
 {
     rung_error err = {""};
-    *out = (rung_finding){.group = "beside", .name = "rung-mpi.so", .gives = "sweeps and training by mpirun"};
+    *out = (rung_doctor_row){.group = "beside", .name = "rung-mpi.so", .gives = "sweeps and training by mpirun"};
     if (!tool_team_possible()) {
         out->health = RUNG_HEALTH_ABSENT;
         snprintf(out->remedy, sizeof out->remedy, "make mpi");

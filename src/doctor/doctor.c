@@ -33,11 +33,12 @@ const char *rung_health_name(rung_health health)
     return names[health];
 }
 
-static rung_finding *add(rung_doctor *out, const char *group, const char *name, const char *gives, rung_health health)
+static rung_doctor_row *add(rung_doctor *out, const char *group, const char *name, const char *gives,
+                            rung_health health)
 {
-    assert(out->count < RUNG_FINDINGS_MAX);
-    rung_finding *row = &out->finding[out->count++];
-    *row = (rung_finding){.group = group, .name = name, .gives = gives, .health = health};
+    assert(out->count < RUNG_DOCTOR_ROWS);
+    rung_doctor_row *row = &out->row[out->count++];
+    *row = (rung_doctor_row){.group = group, .name = name, .gives = gives, .health = health};
     return row;
 }
 
@@ -49,7 +50,7 @@ static void look_at_libraries(rung_doctor *out)
                               rung_part_flint(), rung_part_sqlite(), rung_part_curl(),    rung_part_microhttpd()};
     for (size_t i = 0; i < RUNG_COUNT(part); i++) {
         const rung_part *p = &part[i];
-        rung_finding *row =
+        rung_doctor_row *row =
             add(out, "library", p->name, p->gives, p->version ? RUNG_HEALTH_FOUND : RUNG_HEALTH_ABSENT);
         if (p->version)
             snprintf(row->detail, sizeof row->detail, "%s", p->version);
@@ -61,7 +62,7 @@ static void look_at_libraries(rung_doctor *out)
 /* ---- kernels ----------------------------------------------------------------------------------------------------- */
 
 /* Why a set that was built in is not used. */
-static void say_why(rung_finding *row)
+static void say_why(rung_doctor_row *row)
 {
     const char *allowed = getenv("RUNG_ISA");
     if (allowed && *allowed)
@@ -77,17 +78,15 @@ static void look_at_kernels(rung_doctor *out)
     const rung_isa best = rung_cpu_isa();
     for (int isa = RUNG_ISA_REF; isa <= RUNG_ISA_AVX512; isa++) {
         bool built = isa == RUNG_ISA_REF || rung_kernels_of((rung_isa)isa) != rung_kernels_of(RUNG_ISA_REF);
-        rung_health health = !built            ? RUNG_HEALTH_ABSENT
-                             : isa > (int)best ? RUNG_HEALTH_UNUSED
-                                               : RUNG_HEALTH_FOUND;
-        rung_finding *row = add(out, "kernels", rung_isa_name((rung_isa)isa), gives[isa], health);
+        rung_health health = !built ? RUNG_HEALTH_ABSENT : isa > (int)best ? RUNG_HEALTH_UNUSED : RUNG_HEALTH_FOUND;
+        rung_doctor_row *row = add(out, "kernels", rung_isa_name((rung_isa)isa), gives[isa], health);
         if (!built) snprintf(row->detail, sizeof row->detail, "not for " TARGET);
         if (health == RUNG_HEALTH_UNUSED) say_why(row);
         if (isa == (int)best) snprintf(row->detail, sizeof row->detail, "used");
     }
     const rung_bf16_kernels *bf16 = rung_bf16_kernels_get();
-    rung_finding *row = add(out, "kernels", "bf16", "rung train --compute bf16, the same bytes with any of them",
-                            RUNG_HEALTH_FOUND);
+    rung_doctor_row *row =
+        add(out, "kernels", "bf16", "rung train --compute bf16, the same bytes with any of them", RUNG_HEALTH_FOUND);
     snprintf(row->detail, sizeof row->detail, "%s", bf16->name);
 }
 
@@ -95,8 +94,8 @@ static void look_at_kernels(rung_doctor *out)
 
 static void look_at_pages(rung_doctor *out)
 {
-    rung_finding *row = add(out, "page", "rung-check.wasm", "pages of table and report check their certificates",
-                            rung_checker_there() ? RUNG_HEALTH_FOUND : RUNG_HEALTH_ABSENT);
+    rung_doctor_row *row = add(out, "page", "rung-check.wasm", "pages of table and report check their certificates",
+                               rung_checker_there() ? RUNG_HEALTH_FOUND : RUNG_HEALTH_ABSENT);
     if (row->health == RUNG_HEALTH_ABSENT)
         snprintf(row->remedy, sizeof row->remedy,
                  "apt-get install clang lld wasi-libc libclang-rt-14-dev-wasm32 && make");
@@ -109,8 +108,8 @@ static void look_at_checker(rung_doctor *out)
 {
     char said[64] = "";
     rung_error err = {""};
-    rung_finding *row = add(out, "beside", "rung-check", "the second opinion on certificates: break, table",
-                            RUNG_HEALTH_FOUND);
+    rung_doctor_row *row =
+        add(out, "beside", "rung-check", "the second opinion on certificates: break, table", RUNG_HEALTH_FOUND);
     if (rung_second_opinion_version(said, sizeof said, &err) != RUNG_OK) {
         row->health = strstr(err.text, "neither") ? RUNG_HEALTH_ABSENT : RUNG_HEALTH_BROKEN;
         snprintf(row->remedy, sizeof row->remedy, "%s", err.text);
@@ -126,14 +125,14 @@ static void look_at_checker(rung_doctor *out)
 static void look_at_coq(rung_doctor *out)
 {
     rung_error err = {""};
-    rung_finding *row = add(out, "beside", "coq", "proof files checked at once: rung bound --proof, rung table",
-                            RUNG_HEALTH_FOUND);
+    rung_doctor_row *row =
+        add(out, "beside", "coq", "proof files checked at once: rung bound --proof, rung table", RUNG_HEALTH_FOUND);
     if (rung_coq_look(&err) == RUNG_OK) return;
     row->health = RUNG_HEALTH_ABSENT;
     snprintf(row->remedy, sizeof row->remedy, "%s", err.text);
 }
 
-rung_status rung_doctor_look(rung_doctor *out, const rung_finding *mpi, rung_error *err)
+rung_status rung_doctor_look(rung_doctor *out, const rung_doctor_row *mpi, rung_error *err)
 {
     *out = (rung_doctor){.target = TARGET, .threads = rung_cpu_threads()};
     RUNG_TRY(rung_cpu_check(err));
@@ -142,9 +141,9 @@ rung_status rung_doctor_look(rung_doctor *out, const rung_finding *mpi, rung_err
     look_at_pages(out);
     look_at_checker(out);
     look_at_coq(out);
-    if (mpi) out->finding[out->count++] = *mpi;
+    if (mpi) out->row[out->count++] = *mpi;
     for (size_t i = 0; i < out->count; i++) {
-        const rung_finding *row = &out->finding[i];
+        const rung_doctor_row *row = &out->row[i];
         out->absent += row->health == RUNG_HEALTH_ABSENT && row->remedy[0];
         out->broken += row->health == RUNG_HEALTH_BROKEN;
     }
@@ -162,7 +161,7 @@ void rung_doctor_json(rung_buf *text, const rung_doctor *doctor)
     rung_jout_count(&out, "broken", doctor->broken);
     rung_jout_array(&out, "findings");
     for (size_t i = 0; i < doctor->count; i++) {
-        const rung_finding *row = &doctor->finding[i];
+        const rung_doctor_row *row = &doctor->row[i];
         rung_jout_object(&out, NULL);
         rung_jout_string(&out, "group", row->group);
         rung_jout_string(&out, "name", row->name);
