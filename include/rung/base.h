@@ -276,6 +276,15 @@ void rung_cpu_forget(void);
 const char *rung_isa_name(rung_isa isa);
 size_t rung_cpu_threads(void); /* online processors, or RUNG_THREADS when it is set to 1..256 */
 
+/* ---- part: a library of somebody else ---------------------------------------------------------------------- */
+
+/* What a module was built with. `rung doctor` shows them. */
+typedef struct rung_part {
+    const char *name, *version; /* version of the library that runs; NULL: built without it */
+    const char *gives;          /* what there is with it */
+    const char *package;        /* of Debian, to build with it */
+} rung_part;
+
 /* ---- param: key=value pairs against a table -------------------------------------------------------------- */
 
 typedef enum rung_param_kind {
