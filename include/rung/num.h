@@ -256,6 +256,11 @@ rung_certainty rung_ival_less(const rung_certified *sheet, rung_ival a, rung_iva
 double rung_ival_low(const rung_certified *sheet, rung_ival a);
 double rung_ival_high(const rung_certified *sheet, rung_ival a);
 
+/* ---- parts --------------------------------------------------------------------------------------------------------- */
+
+rung_part rung_part_gmp(void);
+rung_part rung_part_mpfr(void);
+
 RUNG_API_END
 
 #endif
