@@ -130,6 +130,33 @@ static void print_exact_row(rung_buf *out, const rung_bench_exact_row *r)
                     bar, r->state_bytes, r->twice_bytes, rung_bench_too_slow(r) ? "  too slow" : "");
 }
 
+static void print_mixed_row(rung_buf *out, const rung_bench_mixed_row *r, bool first)
+{
+    char bar[16] = "-";
+    if (!isnan(r->bar)) snprintf(bar, sizeof bar, "%.0f", r->bar);
+    if (first)
+        rung_buf_printf(out, "\ngdelta,full in mixed formats against f32, one thread\n%-32s %12s %12s %8s %6s\n",
+                        "formats", "mixed ms", "f32 ms", "ratio", "bar");
+    rung_buf_printf(out, "%-32s %12.3f %12.3f %8.2f %6s%s\n", r->numbers, r->mixed_ms, r->single_ms, r->ratio, bar,
+                    rung_bench_mixed_too_slow(r) ? "  too slow" : "");
+}
+
+static void json_mixed(rung_jout *out, const rung_bench_exact_report *b)
+{
+    rung_jout_array(out, "mixed");
+    for (const rung_bench_mixed_row *r = b->mixed; r < b->mixed + b->mixed_count; r++) {
+        rung_jout_flat_object(out, NULL);
+        rung_jout_string(out, "numbers", r->numbers);
+        rung_jout_real(out, "mixed_ms", r->mixed_ms);
+        rung_jout_real(out, "f32_ms", r->single_ms);
+        rung_jout_real(out, "ratio", r->ratio);
+        rung_jout_real(out, "bar", r->bar);
+        rung_jout_bool(out, "too_slow", rung_bench_mixed_too_slow(r));
+        rung_jout_end(out);
+    }
+    rung_jout_end(out);
+}
+
 static void json_exact(rung_buf *text, const rung_bench_exact_report *b)
 {
     rung_jout out;
@@ -153,6 +180,7 @@ static void json_exact(rung_buf *text, const rung_bench_exact_report *b)
         rung_jout_end(&out);
     }
     rung_jout_end(&out);
+    json_mixed(&out, b);
     rung_jout_finish(&out);
 }
 
@@ -162,6 +190,10 @@ static rung_status show_exact(void *context, const rung_bench_exact_report *repo
     rung_buf text;
     if (call->json) return RUNG_OK;
     rung_buf_init(&text);
+    if (report->mixed_count) {
+        print_mixed_row(&text, &report->mixed[report->mixed_count - 1], report->mixed_count == 1);
+        return put_now(&text, err);
+    }
     if (report->count == 1) print_exact_head(&text, report);
     print_exact_row(&text, &report->row[report->count - 1]);
     return put_now(&text, err);

@@ -14,6 +14,8 @@ void tool_bound_print(rung_buf *out, const tool_bound_input *input, const rung_d
 
 void tool_published_print(rung_buf *out, const rung_published *published);
 
+void tool_formats_print(rung_buf *out, const rung_formats *formats);
+
 void tool_solved_print(rung_buf *out, const tool_bound_input *input, const rung_solved *s);
 
 #endif

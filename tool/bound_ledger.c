@@ -157,6 +157,9 @@ static void print_bits(rung_buf *out, const rung_arithmetic *a, const rung_ledge
 {
     if (a->accumulator_bits == a->state_bits && a->accumulator_bits == a->cache_bits)
         rung_buf_printf(out, "\np = %d bits per number", a->accumulator_bits);
+    else if (a->state_as.scaling != RUNG_SCALE_NONE)
+        rung_buf_printf(out, "\nbits per number: accumulators %d, states those of %s, caches %d", a->accumulator_bits,
+                        a->state_as.name, a->cache_bits);
     else
         rung_buf_printf(out, "\nbits per number: accumulators %d, states %d, caches %d", a->accumulator_bits,
                         a->state_bits, a->cache_bits);

@@ -317,3 +317,29 @@ void tool_solved_print(rung_buf *out, const tool_bound_input *input, const rung_
     rung_buf_putc(out, '\n');
     tool_two_columns(out, s->by->id, s->statement, 2 + 10);
 }
+
+/* ---- other formats --------------------------------------------------------------------------------------------- */
+
+static void put_least(rung_buf *out, const rung_solved *s)
+{
+    if (s->found)
+        rung_buf_printf(out, "%.0f  %s", s->value, s->by->id);
+    else if (s->log2_value > 0)
+        rung_buf_printf(out, "2^%.1f", s->log2_value);
+    else
+        rung_buf_puts(out, "none");
+}
+
+/* Formats are long, so each set has two lines. */
+void tool_formats_print(rung_buf *out, const rung_formats *formats)
+{
+    rung_buf_printf(out, "\nformats, by theorems alone:\n  %16s  %16s  %s\n", "carried bits", "handed-on bits",
+                    "CANNOT from n");
+    for (size_t i = 0; i < formats->count; i++) {
+        const rung_formats_row *row = &formats->row[i];
+        rung_buf_printf(out, "%s\n  %16llu  %16llu  ", row->numbers.name, (unsigned long long)row->carried_bits,
+                        (unsigned long long)row->message_bits);
+        put_least(out, &row->solved);
+        rung_buf_putc(out, '\n');
+    }
+}

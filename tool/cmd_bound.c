@@ -19,7 +19,7 @@ typedef struct bound_values {
     const char *task, *kernel, *thoughts;
     int64_t n, expect, solve, samples, threads;
     bool tokens_after, no_thresholds, no_weights, plan, check, published;
-    const char *proof;
+    const char *proof, *against;
 } bound_values;
 
 /* ---- one answer per input -------------------------------------------------------------------------------------- */
@@ -28,6 +28,7 @@ typedef struct outcome {
     rung_decision decision;   /* when there is a task */
     rung_solved *solved;      /* NULL without --solve */
     rung_published published; /* with --published */
+    rung_formats *formats;    /* with --numbers-against */
     rung_status status;
     rung_error err;
 } outcome;
@@ -41,12 +42,26 @@ typedef struct job {
     outcome *outcomes;
 } job;
 
+/* The set of --numbers, then those of --numbers-against. */
+static rung_status compare_formats(outcome *o, const job *j, const tool_bound_input *input)
+{
+    const bound_values *v = j->call->values;
+    if (!v->against) return RUNG_OK;
+    o->formats = rung_calloc(1, sizeof *o->formats, &o->err);
+    if (!o->formats) return RUNG_SYSTEM;
+    rung_status status = rung_formats_parse(o->formats, v->options.numbers, &o->err);
+    RUNG_NEXT(status, rung_formats_parse(o->formats, v->against, &o->err));
+    RUNG_NEXT(status, rung_formats_ask(o->formats, input->subject, j->about, &o->err));
+    return status;
+}
+
 static rung_status answer(outcome *o, const job *j, const tool_bound_input *input)
 {
     const bound_values *v = j->call->values;
     if (!j->about->task) return RUNG_OK;
     rung_status status = v->published ? rung_published_of(&o->published, input->claim, &o->err) : RUNG_OK;
     RUNG_NEXT(status, rung_decide(&o->decision, input->claim, &j->means, &o->err));
+    RUNG_NEXT(status, compare_formats(o, j, input));
     if (status != RUNG_OK || !tool_call_given(j->call, "solve")) return status;
     rung_solve_options conf = {(rung_solve)v->solve, input->subject, j->about, &j->means};
     o->solved = rung_calloc(1, sizeof *o->solved, &o->err);
@@ -93,6 +108,7 @@ static void json_one(rung_jout *out, const job *j, size_t i)
 {
     rung_decision_json(out, j->inputs[i].claim, j->inputs[i].text, j->about->task ? &j->outcomes[i].decision : NULL);
     if (j->outcomes[i].solved) rung_solved_json(out, j->outcomes[i].solved);
+    if (j->outcomes[i].formats) rung_formats_json(out, j->outcomes[i].formats);
     if (((const bound_values *)j->call->values)->published) rung_published_json(out, &j->outcomes[i].published);
 }
 
@@ -124,6 +140,7 @@ static void print_all(rung_buf *out, const job *j)
         else
             tool_bound_print(out, &j->inputs[i], j->about->task ? &o->decision : NULL);
         if (((const bound_values *)j->call->values)->published) tool_published_print(out, &o->published);
+        if (o->formats) tool_formats_print(out, o->formats);
     }
 }
 
@@ -201,6 +218,7 @@ static int run_inputs(const tool_call *call, const rung_claim_spec *about, rung_
     for (size_t i = 0; j.outcomes && i < j.count; i++) {
         rung_decision_clear(&j.outcomes[i].decision);
         free(j.outcomes[i].solved);
+        free(j.outcomes[i].formats);
     }
     free(j.outcomes);
     return tool_bound_inputs_close(&inputs, code, err);
@@ -252,11 +270,17 @@ static rung_status check_usage(const tool_call *call, rung_error *err)
         return rung_fail(err, RUNG_USAGE,
                          "--proof %s: coqc wants a name of letters, digits and _ that ends in .v, such as claim.v",
                          v->proof);
+    if (v->against && !v->options.numbers)
+        return rung_fail(err, RUNG_USAGE,
+                         "--numbers-against holds other formats against those of --numbers, which is missing");
+    if (v->against && (v->plan || tool_call_given(call, "solve")))
+        return rung_fail(err, RUNG_USAGE,
+                         "--numbers-against has the smallest n of every set of formats; leave --solve and --plan out");
     if (v->task) return RUNG_OK;
     if (call->pairs)
         return rung_fail(err, RUNG_USAGE, "'%s' is a parameter of which task? add --task NAME", call->pair[0]);
-    static const char *const about_tasks[] = {"n",        "solve", "plan",  "expect",   "tokens-after",
-                                              "thoughts", "proof", "check", "published"};
+    static const char *const about_tasks[] = {"n",        "solve", "plan",  "expect",    "tokens-after",
+                                              "thoughts", "proof", "check", "published", "numbers-against"};
     for (size_t i = 0; i < RUNG_COUNT(about_tasks); i++)
         if (tool_call_given(call, about_tasks[i]))
             return rung_fail(err, RUNG_USAGE, "--%s for which task? add --task NAME ('rung list tasks')",
@@ -341,6 +365,9 @@ const tool_command tool_command_bound = {
             {"rung bound linear --head-dim 2 --task eva N=64 --bits 8 --expect CANNOT", "exit code 1 unless CANNOT"},
             {"rung bound full --head-dim 8 --bits 32 --kernel two-pass --task seqcomp L=2 --n 106",
              "a softmax that takes the maximum of the row first"},
+            {"rung bound gdelta --head-dim 16 --task eva V=16 --n 4096 --numbers f32,state=bf16 --numbers-against "
+             "'f32 f32,state=int8/row'",
+             "what other formats of the state do to the threshold"},
             {"rung bound 'full,4*linear' --head-dim 2 --bits 26 --task seqcomp L=2 --n 542 --proof claim.v",
              "the verdict as a theorem that coqc checks"},
             {0},
@@ -363,6 +390,12 @@ const tool_command tool_command_bound = {
              .low = 1,
              .high = INT64_MAX / 4},
             RUNG_LEDGER_OPTIONS(bound_values, options),
+            {.name = "numbers-against",
+             .kind = RUNG_OPTION_STRING,
+             .at = offsetof(bound_values, against),
+             .metavar = "SETS",
+             .help = "other formats, separated by spaces ('served': all named sets): a line for each with the bits "
+                     "that are carried and the smallest n with CANNOT"},
             {.name = "kernel",
              .kind = RUNG_OPTION_STRING,
              .at = offsetof(bound_values, kernel),

@@ -13,7 +13,13 @@
 
 RUNG_API_BEGIN
 
-enum { RUNG_BENCH_RUNS_MAX = 101, RUNG_BENCH_FIGURES_MAX = 16, RUNG_BENCH_FORMATS_MAX = 9, RUNG_BENCH_ATTACKS_MAX = 4 };
+enum {
+    RUNG_BENCH_RUNS_MAX = 101,
+    RUNG_BENCH_FIGURES_MAX = 16,
+    RUNG_BENCH_FORMATS_MAX = 9,
+    RUNG_BENCH_MIXTURES_MAX = 6,
+    RUNG_BENCH_ATTACKS_MAX = 4
+};
 
 typedef struct rung_bench_options {
     rung_sizes tokens, layers; /* empty: as the subject usually has */
@@ -68,14 +74,23 @@ typedef struct rung_bench_exact_row {
     size_t state_bytes, twice_bytes;      /* of n tokens and of 2n */
 } rung_bench_exact_row;
 
+/* A model of two layers whose numbers are stored in mixed formats, against the same in f32 alone. */
+typedef struct rung_bench_mixed_row {
+    const char *numbers;
+    double mixed_ms, single_ms, ratio, bar; /* medians; bar NAN: not these sizes */
+} rung_bench_mixed_row;
+
 typedef struct rung_bench_exact_report {
     size_t tokens, dim, threads, runs;
     rung_bench_exact_row row[RUNG_BENCH_FORMATS_MAX];
-    size_t count;  /* measured so far */
-    size_t missed; /* too slow, or with memory that grows faster than the tokens */
+    size_t count; /* measured so far */
+    rung_bench_mixed_row mixed[RUNG_BENCH_MIXTURES_MAX];
+    size_t mixed_count; /* after all rows above; none if a format was given */
+    size_t missed;      /* too slow, or with memory that grows faster than the tokens */
 } rung_bench_exact_report;
 
 bool rung_bench_too_slow(const rung_bench_exact_row *row);
+bool rung_bench_mixed_too_slow(const rung_bench_mixed_row *row);
 
 /* ---- break: attacks on random models --------------------------------------------------------------------------- */
 

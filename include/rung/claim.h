@@ -12,6 +12,7 @@
 #include "rung/base.h"
 #include "rung/config.h"
 #include "rung/model.h"
+#include "rung/num.h"
 #include "rung/task.h"
 #include "rung/train.h"
 
@@ -82,7 +83,8 @@ extern const char *const rung_message_names[];
 typedef struct rung_arithmetic {
     rung_kernel kernel;
     int accumulator_bits; /* bits of one number of an accumulator */
-    int state_bits;       /* bits of one number of a recurrent state */
+    int state_bits;       /* bits of one number of a recurrent state, with a scale of its own if it may have one */
+    rung_stored state_as; /* how states are stored, if their numbers share scales; else without scales */
     int cache_bits; /* bits of one number in keys, values and inputs that a window, a convolution or a cache keeps */
     rung_message message;
     uint64_t tile; /* keys of one split or tile; 0: the kernel has none */
@@ -122,7 +124,8 @@ typedef struct rung_claim_spec {
     /* 0: what the subject states, else 32. By default accumulators have at least 32 bits, even if the file has a
      * narrower dtype. */
     int accumulator_bits, state_bits, cache_bits;
-    bool mixed; /* set by rung_claim_spec_set_numbers */
+    bool mixed;           /* set by rung_claim_spec_set_numbers */
+    rung_stored state_as; /* the same; see rung_arithmetic */
     rung_kernel kernel;
     uint64_t tile; /* of RUNG_KERNEL_SPLIT and RUNG_KERNEL_TILES */
     rung_message message;
@@ -136,9 +139,9 @@ rung_claim_spec rung_claim_spec_of_prompt(const rung_task_conf *task, uint64_t n
 /* Sets the bits of accumulators, states and caches. */
 void rung_claim_spec_set_bits(rung_claim_spec *about, int bits);
 /* The same for mixed formats: accumulators have the bits of acc, states those of state, and what a window, a cache or a
- * convolution keeps the larger ones of cache and act. A scale counts with every number of its block, and states that
- * are stored once in a chunk have at least the bits of acc, so that these are never fewer bits than the evaluator
- * carries. */
+ * convolution keeps the larger ones of cache and act. States that are stored once in a chunk have at least the bits of
+ * acc. Scales of states count once where the shape of a layer is known; other scales count with every number of their
+ * block. So these are never fewer bits than the evaluator carries. */
 void rung_claim_spec_set_numbers(rung_claim_spec *about, const rung_numbers *numbers);
 
 typedef struct rung_claim rung_claim;

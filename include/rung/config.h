@@ -30,6 +30,9 @@ typedef struct rung_ledger_layer {
     /* Shape of a state that is a matrix of keys by values: heads with keys of their own, their key dimension, and the value
      * dimensions of all heads that share those keys. 0: the state is none, or the layer has several. */
     uint64_t state_heads, state_key_dim, state_value_dim;
+    /* Numbers of a row of that state, whose numbers may share a scale (rung_mech_kept), and heads with a state of their
+     * own; 0: not known. */
+    uint64_t state_row, state_units;
     bool levels;     /* log-linear: state_elements for every one-bit of the position */
     bool fp32_state; /* the config asks for a 32-bit state */
 

@@ -139,6 +139,30 @@ rung_status rung_solve_run(rung_solved *solved, const rung_solve_options *conf, 
 /* The member "solve" of an object. */
 void rung_solved_json(rung_jout *out, const rung_solved *solved);
 
+/* ---- other formats ----------------------------------------------------------------------------------------------- */
+
+/* What a set of number formats does to a claim, by theorems alone. */
+typedef struct rung_formats_row {
+    rung_numbers numbers;
+    rung_arithmetic arithmetic;
+    uint64_t carried_bits, message_bits; /* as in rung_ledger_view */
+    rung_solved solved;                  /* the least n with CANNOT */
+} rung_formats_row;
+
+enum { RUNG_FORMATS_MOST = 16 };
+typedef struct rung_formats {
+    rung_formats_row row[RUNG_FORMATS_MOST];
+    size_t count;
+} rung_formats;
+
+/* Adds sets of formats, which spaces separate; "served" stands for all named sets. */
+rung_status rung_formats_parse(rung_formats *formats, const char *text, rung_error *err);
+/* Fills the rows. The formats take the place of those in `about`, which must have a task. */
+rung_status rung_formats_ask(rung_formats *formats, const rung_subject *subject, const rung_claim_spec *about,
+                             rung_error *err);
+/* The member "formats" of an object. */
+void rung_formats_json(rung_jout *out, const rung_formats *formats);
+
 /* The largest instance of a task with at most n tokens; parameters that the words of the task leave open are chosen.
  * RUNG_USAGE if there is none. */
 rung_status rung_decide_instance(rung_task_conf *out, const rung_task_conf *task, uint64_t n, rung_error *err);

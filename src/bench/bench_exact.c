@@ -160,5 +160,6 @@ rung_status rung_bench_exact(rung_bench_exact_report *report, const rung_bench_o
         if (watch->exact) status = watch->exact(watch->context, report, err);
     }
     rung_arena_clear(&b.arena);
+    if (status == RUNG_OK && !conf->numbers) status = bench_mixed(report, conf, watch, err);
     return status;
 }

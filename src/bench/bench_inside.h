@@ -47,6 +47,12 @@ void bench_report_peak(rung_bench_report *report);
 rung_bench_figure *bench_report_share(rung_bench_row *row, const char *key, const bench_samples *gflops,
                                       const rung_bench_report *report);
 
+/* ---- mixed formats --------------------------------------------------------------------------------------------- */
+
+/* Adds the rows of mixed formats. */
+rung_status bench_mixed(rung_bench_exact_report *report, const rung_bench_options *conf, const rung_bench_watch *watch,
+                        rung_error *err);
+
 /* ---- the peak -------------------------------------------------------------------------------------------------- */
 
 /* GFLOP/s of fused multiply-adds in fp32 on so many threads, in some 20 ms. */

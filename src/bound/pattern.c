@@ -47,13 +47,27 @@ static uint64_t conv_bits(const rung_ledger_layer *held, const rung_arithmetic *
     return times(held->conv_elements, (uint64_t)a->cache_bits, overflow);
 }
 
+enum { ROWS_MOST = 1 << 30 }; /* counting scales below cannot overflow */
+
+/* Bits of the recurrent state. Numbers of a row share scales as rung_mech_kept says; if the rows are not known, every
+ * number counts with a scale of its own. */
+static uint64_t recurrent_bits(const rung_ledger_layer *held, const rung_arithmetic *a, bool *overflow)
+{
+    const uint64_t elements = held->levels ? 0 : held->state_elements;
+    if (a->state_as.scaling == RUNG_SCALE_NONE || !held->state_row || held->levels || elements > ROWS_MOST)
+        return times(elements, (uint64_t)a->state_bits, overflow);
+    const size_t unit = (size_t)(elements / held->state_units), row = (size_t)held->state_row;
+    return held->state_units *
+           (rung_stored_bits(&a->state_as, unit / row, row) + rung_stored_bits(&a->state_as, 1, unit % row));
+}
+
 /* Bits of states and windows: what a layer carries over a cut apart from convolutions, accumulators and growing
  * caches. */
 static uint64_t state_bits(const rung_ledger_layer *held, const rung_arithmetic *a, bool *overflow)
 {
-    uint64_t state = plus(held->extra_elements, held->levels ? 0 : held->state_elements, overflow);
-    return plus(times(state, (uint64_t)a->state_bits, overflow),
-                times(held->window_elements, (uint64_t)a->cache_bits, overflow), overflow);
+    uint64_t state = plus(times(held->extra_elements, (uint64_t)a->state_bits, overflow),
+                          recurrent_bits(held, a, overflow), overflow);
+    return plus(state, times(held->window_elements, (uint64_t)a->cache_bits, overflow), overflow);
 }
 
 static bool keeps_state(const rung_ledger_layer *held)

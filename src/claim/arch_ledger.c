@@ -47,6 +47,7 @@ static void hold_shape(rung_ledger_layer *held, const rung_mech_conf *conf, size
     held->state_heads = only ? conf->heads : 0;
     held->state_key_dim = only ? conf->dk : 0;
     held->state_value_dim = only ? conf->dv : 0;
+    held->state_row = held->state_elements ? 0 : conf->dv, held->state_units = held->state_elements ? 0 : conf->heads;
 }
 
 /* What a mechanism of this class carries from token to token. False if the row does not state its class. */

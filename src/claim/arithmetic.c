@@ -15,6 +15,9 @@ static void print_bits(rung_buf *out, const rung_arithmetic *a)
 {
     if (a->accumulator_bits == a->state_bits && a->accumulator_bits == a->cache_bits)
         rung_buf_printf(out, "in exact %d-bit arithmetic", a->accumulator_bits);
+    else if (a->state_as.scaling != RUNG_SCALE_NONE)
+        rung_buf_printf(out, "in exact arithmetic (accumulators of %d bits, states in %s, caches of %d)",
+                        a->accumulator_bits, a->state_as.name, a->cache_bits);
     else
         rung_buf_printf(out, "in exact arithmetic (accumulators of %d bits, states of %d, caches of %d)",
                         a->accumulator_bits, a->state_bits, a->cache_bits);

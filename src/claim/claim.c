@@ -71,6 +71,7 @@ void rung_claim_spec_set_numbers(rung_claim_spec *about, const rung_numbers *num
     about->accumulator_bits = numbers->acc.bits;
     about->state_bits = most_bits(&numbers->of[RUNG_QUANTITY_STATE]);
     if (numbers->chunk > 1 && about->state_bits < numbers->acc.bits) about->state_bits = numbers->acc.bits;
+    if (numbers->chunk == 1) about->state_as = numbers->of[RUNG_QUANTITY_STATE];
     about->cache_bits = cache > act ? cache : act;
     about->mixed = numbers->mixed;
 }
@@ -94,7 +95,8 @@ static rung_arithmetic arithmetic_of(const rung_subject *s, const rung_claim_spe
                          .cache_bits = l->number_bits ? at_least(l->number_bits, LEAST_CACHE_BITS) : DEFAULT_BITS,
                          .message = about->message,
                          .tile = about->tile,
-                         .mixed = about->mixed};
+                         .mixed = about->mixed,
+                         .state_as = about->state_as};
     if (about->accumulator_bits) a.accumulator_bits = about->accumulator_bits;
     if (about->state_bits) a.state_bits = about->state_bits;
     if (about->cache_bits) a.cache_bits = about->cache_bits;

@@ -182,5 +182,6 @@ bool rung_ledger_layer_same(const rung_ledger_layer *a, const rung_ledger_layer 
            a->value_dim == b->value_dim && a->key_dim == b->key_dim && a->window_size == b->window_size &&
            a->block == b->block && a->top == b->top && a->index_elements == b->index_elements &&
            a->summary_elements == b->summary_elements && a->state_heads == b->state_heads &&
-           a->state_key_dim == b->state_key_dim && a->state_value_dim == b->state_value_dim;
+           a->state_key_dim == b->state_key_dim && a->state_value_dim == b->state_value_dim &&
+           a->state_row == b->state_row && a->state_units == b->state_units;
 }

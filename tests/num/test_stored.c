@@ -329,21 +329,22 @@ static void scaled_codes_are_those_of_rationals(void **state)
     static const char *const names[] = {"int8/row",   "int8/16*bf16", "int4/32",  "int4/7*f16",
                                         "e4m3fn/row", "e4m3fn/128",   "mxfp8",    "mxfp4",
                                         "e2m1fn/16",  "int8/32*e8m0", "e4m3fn/2", "int4/row*e8m0"};
+    static const char *const roomy[] = {"f64", "e8m25", "e9m24", "e11m25", "e11m23"};
     rung_rng rng;
     rung_rng_init(&rng, 4, 5, 6);
     for (size_t i = 0; i < RUNG_COUNT(names); i++)
         for (int round = 0; round < 60; round++) {
             const bool half = strstr(names[i], "f16") && !strstr(names[i], "bf16");
             check_scaled(names[i], "f32", half ? 8 : round % 2 ? 120 : 3, &rng);
-            check_scaled(names[i], "f64", half ? 8 : 60, &rng);
+            for (size_t a = 0; a < RUNG_COUNT(roomy) && round < 20; a++)
+                check_scaled(names[i], roomy[a], half ? 8 : 60, &rng);
         }
 }
 
 /* e4m3fn without a scale: the nearest of its 127 magnitudes, what is larger becomes 448. */
-static void numbers_without_infinities_saturate(void **state)
+static void check_without_infinities(const char *text)
 {
-    (void)state;
-    rung_numbers n = numbers_of("f32,cache=e4m3fn");
+    rung_numbers n = numbers_of(text);
     const rung_stored *s = &n.of[RUNG_QUANTITY_CACHE];
     double list[256];
     const size_t count = list_codes(list, "e4m3fn");
@@ -366,6 +367,17 @@ static void numbers_without_infinities_saturate(void **state)
     double edge[] = {INFINITY, -INFINITY, NAN, 1e30, -449};
     rung_stored_keep(s, &n.acc, edge, 1, RUNG_COUNT(edge), NULL, NULL);
     assert_true(edge[0] == 448 && edge[1] == -448 && isnan(edge[2]) && edge[3] == 448 && edge[4] == -448);
+}
+
+static void numbers_without_infinities_saturate(void **state)
+{
+    (void)state;
+    static const char *const accs[] = {"f32", "f64", "bf16", "f16", "e11m25", "e5m3", "e8m12"};
+    for (size_t i = 0; i < RUNG_COUNT(accs); i++) {
+        char text[64];
+        snprintf(text, sizeof text, "%s,cache=e4m3fn", accs[i]);
+        check_without_infinities(text);
+    }
 }
 
 static void a_block_with_an_infinity_is_an_error_mark(void **state)
@@ -451,6 +463,54 @@ static void stochastic_rounding_follows_its_key(void **state)
     }
 }
 
+/* The code that x / scale becomes: of its neighbours in the list the larger one with the probability of the rest. */
+static double ref_code_by_chance(const double *list, size_t count, double x, double scale, uint64_t chance)
+{
+    const double z = fabs(x) / scale; /* the double nearest to the quotient */
+    if (z >= list[count - 1]) return list[count - 1];
+    size_t i = 0;
+    while (list[i + 1] <= z) i++;
+    mpq_t share, width, drawn;
+    mpq_inits(share, width, drawn, (mpq_ptr)0);
+    mpq_set_d(share, z), mpq_set_d(drawn, list[i]), mpq_sub(share, share, drawn);
+    mpq_set_d(width, list[i + 1]), mpq_sub(width, width, drawn), mpq_div(share, share, width);
+    mpq_set_d(drawn, (double)(chance >> 11) * 0x1p-53);
+    i += mpq_cmp(drawn, share) < 0;
+    mpq_clears(share, width, drawn, (mpq_ptr)0);
+    return list[i];
+}
+
+static void codes_with_scales_are_rounded_by_chance(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"int8/row", "int4/7*bf16", "mxfp8",         "mxfp4",
+                                        "e4m3fn",   "e4m3fn/5",    "e2m1fn/row*f16"};
+    enum { N = 3 * 16 };
+    rung_rng rng;
+    rung_rng_init(&rng, 13, 14, 15);
+    for (size_t f = 0; f < RUNG_COUNT(names); f++) {
+        char text[64];
+        double list[256], x[N], y[N], scales[N];
+        snprintf(text, sizeof text, "f32,state=%s,round=stochastic", names[f]);
+        const rung_numbers n = numbers_of(text);
+        const rung_stored *s = &n.of[RUNG_QUANTITY_STATE];
+        const size_t codes = list_codes(list, s->code.name), blocks = rung_stored_scales(s, 16);
+        for (size_t round = 0; round < 300; round++) {
+            const rung_dither d = {rung_dither_key(round, 1, 2, 3), 77 * round};
+            const uint64_t key = ref_mix(ref_mix(ref_mix(ref_mix(round) ^ 1) ^ 2) ^ 3);
+            for (size_t i = 0; i < N; i++) y[i] = x[i] = ref_round(&n.acc, rung_rng_normal(&rng) * (i % 5 ? 1 : 300));
+            rung_stored_keep(s, &n.acc, y, 3, 16, scales, &d);
+            for (size_t i = 0; i < N; i++) {
+                const double scale = blocks ? scales[i / 16 * blocks + (s->block < 16 ? i % 16 / s->block : 0)] : 1;
+                const double code = ref_code_by_chance(list, codes, x[i], scale, ref_mix(key ^ (77 * round + i)));
+                const double want = ref_round(&n.acc, code * scale);
+                if (fabs(y[i]) != want || (want > 0 && signbit(y[i]) != signbit(x[i])))
+                    fail_msg("%s: %a with scale %a became %a, not %a", text, x[i], scale, y[i], want);
+            }
+        }
+    }
+}
+
 /* The mean of many roundings of one number is the number: within six standard deviations. */
 static void stochastic_rounding_has_no_bias(void **state)
 {
@@ -480,6 +540,7 @@ int main(void)
         cmocka_unit_test(numbers_without_infinities_saturate),
         cmocka_unit_test(a_block_with_an_infinity_is_an_error_mark),
         cmocka_unit_test(stochastic_rounding_follows_its_key),
+        cmocka_unit_test(codes_with_scales_are_rounded_by_chance),
         cmocka_unit_test(stochastic_rounding_has_no_bias),
     };
     return cmocka_run_group_tests(tests, ref_setup, ref_teardown);

@@ -14,7 +14,10 @@ assert {r["format"] for r in b["rows"]} >= {"e8m3", "bf16", "f16", "f32", "e8m25
 for r in b["rows"]:
     assert r["ratio"] > 0 and r["exact_ms"] > 0 and r["fp32_ms"] > 0
     assert r["bar"] is None and not r["too_slow"]  # no bar for these sizes
-    assert r["state_bytes"] == 200 * (6 + 6) * 8 and r["state_bytes_at_twice_the_tokens"] == 2 * r["state_bytes"]'
+    assert r["state_bytes"] == 200 * (6 + 6) * 8 and r["state_bytes_at_twice_the_tokens"] == 2 * r["state_bytes"]
+assert len(b["mixed"]) == 6 and {"served:bf16", "served:int8"} <= {r["numbers"] for r in b["mixed"]}
+for r in b["mixed"]:
+    assert r["ratio"] > 0 and r["mixed_ms"] > 0 and r["f32_ms"] > 0 and r["bar"] is None and not r["too_slow"]'
 }
 
 # bats test_tags=plain

@@ -536,3 +536,69 @@ END
     run -2 --separate-stderr rung bound gdelta --numbers served:bf16 --bits 8
     [ "$(rung bound full --head-dim 2 --numbers served:bf16 --task eva --n 20 --json | python 'import json, sys; print(json.load(sys.stdin)["verdict"])')" = UNKNOWN ]
 }
+
+@test "bound: scales of states count once for their block, as the evaluator carries them" {
+    for arch in gdelta:unit=1 linear rwkv7 kda:conv=2@3 '2*delta,mamba2'; do
+        rung build random --arch "$arch" --task eva N=8 --d-model 8 --heads 2 --dk 4 --dv 6 -o m.safetensors >/dev/null
+        for numbers in f32,state=int8/row f32,state=int4/4 f32,state=e4m3fn/2*bf16 f32,state=mxfp8 f32,state=int4/row*e8m0,act=bf16,cache=bf16; do
+            rung run m.safetensors --step --numbers $numbers --json >run.json
+            rung bound m.safetensors --numbers $numbers --json >bound.json
+            python3 - "$arch $numbers" <<'END'
+import json, sys
+last = json.load(open("run.json"))["positions"][-1]
+bound = sum(layer["carried_bits"] for layer in json.load(open("bound.json"))["per_layer"])
+assert last["recurrent_bits"] + last["conv_bits"] == bound, (sys.argv, last, bound)
+END
+        done
+    done
+    # Two groups of heads in a layer: not known, so never fewer.
+    rung build random --arch 'gdelta@1|delta:dv=3@1' --task eva N=8 --d-model 8 --dk 4 --dv 6 -o m.safetensors >/dev/null
+    carried=$(rung run m.safetensors --step --numbers f32,state=int8/row --json | python 'import json, sys; print(json.load(sys.stdin)["positions"][-1]["recurrent_bits"])')
+    [ "$(rung bound m.safetensors --numbers f32,state=int8/row --json | python 'import json, sys; print(json.load(sys.stdin)["per_layer"][0]["carried_bits"])')" -ge "$carried" ]
+    run -0 rung bound gdelta --numbers f32,state=int8/row
+    [[ $output == *"states those of int8/row"* ]]
+}
+
+@test "bound --numbers-against: every line is what its formats give alone" {
+    about=(gdelta:dk=8:dv=16 --task eva V=16 --no-weights)
+    sets=(f32,state=bf16 f32 f32,state=int8/row f32,state=int4/row f32,state=bf16,chunk=64 served:bf16 served:state32 served:fp8 served:int8)
+    rung bound "${about[@]}" --n 4096 --numbers f32,state=bf16 --numbers-against "f32 f32,state=int8/row  f32,state=int4/row f32,state=bf16,chunk=64 served" \
+        --json >table.json
+    for i in "${!sets[@]}"; do
+        rung bound "${about[@]}" --numbers "${sets[i]}" --solve n --json >alone.json
+        python3 - $i <<'END'
+import json, sys
+row, alone = json.load(open("table.json"))["formats"][int(sys.argv[1])], json.load(open("alone.json"))
+assert row["solve"] == alone["solve"] and row["solve"]["value"], (row, alone["solve"])
+assert row["carried_bits"] == sum(layer["carried_bits"] for layer in alone["per_layer"]), row
+END
+    done
+    python3 -c '
+import json
+rows = json.load(open("table.json"))["formats"]
+assert len(rows) == 9
+by = {r["numbers"].split("state=")[1].split(",cache")[0] + r["numbers"].partition(",chunk")[2] if "=" in r["numbers"] else "f32": r for r in rows[:5]}
+least = [by[k]["solve"]["value"] for k in ("int4/row", "int8/row", "bf16", "f32")]
+assert least == sorted(least) and len(set(least)) == 4, least  # fewer bits fail earlier
+assert by["bf16=64"]["solve"]["value"] == by["f32"]["solve"]["value"]  # inside a chunk a state is in acc
+# 128 numbers of 4 bits and a scale for each of 8 rows
+assert by["int4/row"]["carried_bits"] == 128 * 4 + 8 * 32'
+    run -0 rung bound "${about[@]}" --n 4096 --numbers f32 --numbers-against f32,state=bf16
+    [[ $output == *"CANNOT from n"*"state=bf16"* ]]
+    for wrong in "--numbers-against f32" "--numbers f32 --numbers-against f33" "--numbers f32 --numbers-against f32 --solve n"; do
+        run -2 --separate-stderr rung bound "${about[@]}" $wrong
+    done
+    run -2 --separate-stderr rung bound gdelta --numbers f32 --numbers-against bf16
+    [[ $stderr == *"for which task"* ]]
+}
+
+@test "bound --plan: mixed formats are refused" {
+    run -2 --separate-stderr rung bound --plan --task seqcomp L=2 --n 100 --numbers served:bf16
+    [[ $stderr == *"--plan chooses one number format"*"not mixed --numbers"* ]]
+    [ -z "$output" ]
+    run -2 --separate-stderr rung bound --plan --task eva N=4 --numbers f32,state=bf16,chunk=8
+    [[ $stderr == *"not mixed --numbers"* ]]
+    # One format for everything is not mixed.
+    run rung bound --plan --task eva N=4 --numbers f16,state=f16
+    [[ $output != *"not mixed --numbers"* ]]
+}
