@@ -22,7 +22,7 @@ WITHOUT    ?=
 
 # librung, and librung-lab on top of it.
 CORE_MODULES := base par num io kern render mech task cert dataset game recall attn model config build verify protocol train foreign claim \
-                witness bound attack decide audit card
+                witness bound attack decide audit drift card
 LAB_MODULES  := bench lab report probe serve explore table
 MODULES      := $(CORE_MODULES) $(LAB_MODULES)
 
@@ -43,12 +43,12 @@ ISA_FLAGS_avx512 := -DRUNG_ISA_SUFFIX=_avx512 -mavx512f -mavx512dq -mavx512vl -m
 BF16_ISAS = $(if $(filter avx512,$(ISAS)),avx512_bf16)
 ISA_FLAGS_avx512_bf16 := $(filter-out -DRUNG%,$(ISA_FLAGS_avx512)) -DRUNG_ISA_SUFFIX=_avx512_bf16 -mavx512bf16
 
-.PHONY: all static config deps deps-test plots mpi debug compile-commands dist test asan tsan test-arm test-slurm fuzz fuzz-smoke soak \
+.PHONY: all static config deps deps-test plots mpi debug compile-commands dist test asan tsan test-arm test-slurm fuzz fuzz-smoke soak drift-soak \
         mutate-premises learn bench bench-commands bench-ranks peer proofs check-coverage layers format format-check table table-trained \
         install uninstall help clean unit unit-plain smoke-build cli proofs-random
 
 # Goals that compile nothing in this make: they need no configuration, or install first and call make again.
-OUTER := deps deps-test plots mpi debug dist test asan tsan test-arm test-slurm fuzz fuzz-smoke soak mutate-premises learn bench bench-ranks \
+OUTER := deps deps-test plots mpi debug dist test asan tsan test-arm test-slurm fuzz fuzz-smoke soak drift-soak mutate-premises learn bench bench-ranks \
          peer proofs proofs-random check-coverage layers format format-check table table-trained uninstall help clean
 
 MAKEFLAGS += --no-print-directory
@@ -384,6 +384,10 @@ SOAKS := $(patsubst tests/%.c,$(BUILD)/test/%,$(wildcard tests/*/soak_*.c))
 
 .PHONY: soaks
 soaks: $(SOAKS)
+
+drift-soak: ## minutes: ten million adversarial trials of the bounds of docs/drift.md (RUNG_TRIALS=n: n)
+	@$(MAKE) $(BUILD)/test/drift/soak_bounds
+	@$(BUILD)/test/drift/soak_bounds
 
 soak: ## hours: arithmetic against MPFR, theorems against a SAT solver and on random models, rung-check against rung
 	@scripts/deps.sh build test soak
