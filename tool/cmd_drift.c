@@ -21,6 +21,7 @@ static const char *const sources[] = {"random", "recall", "worst", NULL};
 /* "1,0.9999,0.999" */
 static rung_status read_decays(rung_drift_options *ask, const char *text, rung_error *err)
 {
+    const char *all = text;
     for (ask->decay_count = 0; *text;) {
         char *end;
         double decay = strtod(text, &end);
@@ -28,7 +29,7 @@ static rung_status read_decays(rung_drift_options *ask, const char *text, rung_e
             return rung_fail(err, RUNG_USAGE,
                              "--decays '%.60s': write up to %d decays above 0 and at most 1, such as "
                              "1,0.9999,0.999",
-                             text, RUNG_DRIFT_DECAYS);
+                             all, RUNG_DRIFT_DECAYS);
         ask->decays[ask->decay_count++] = decay;
         text = *end ? end + 1 : end;
     }

@@ -10,7 +10,7 @@
 #include "drift_inside.h"
 #include "rung/render.h"
 
-enum { PANEL = 480, WIDTH = 2 * PANEL, HEIGHT = 520, LEFT = 64, RIGHT = 20, TOP = 92, BOTTOM = 150, LINE = 18 };
+enum { PANEL = 480, WIDTH = 2 * PANEL, HEIGHT = 532, LEFT = 64, RIGHT = 20, TOP = 104, BOTTOM = 150, LINE = 18 };
 
 static const char style[] =
     "<style>svg{font:13px system-ui,sans-serif;color-scheme:light "
@@ -28,7 +28,7 @@ typedef struct panel {
     rung_buf *out;
     double left, x0, x1, y0, y1;
     bool log_y;
-    size_t names; /* of the legend, so far */
+    size_t names, columns; /* of the legend, so far; beside each other */
 } panel;
 
 static double px(const panel *p, double x)
@@ -53,7 +53,7 @@ static void put_grid_y(const panel *p, double y, const char *name)
 static void put_axes(const panel *p, const char *title, const char *x_name)
 {
     char name[32];
-    rung_svg_text(p->out, p->left + 16, 62, "t", "start", title);
+    rung_svg_text(p->out, p->left + 16, 80, "t", "start", title);
     rung_buf_printf(p->out, "<line class=\"axis\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%d\" y2=\"%d\"/>\n", p->left + LEFT,
                     p->left + PANEL - RIGHT, HEIGHT - BOTTOM, HEIGHT - BOTTOM);
     for (double x = exp2(ceil(log2(p->x0))); x <= p->x1 * 1.001; x *= 4) {
@@ -84,8 +84,9 @@ static void put_line(panel *p, const char *name, size_t colour, const char *dash
         open = inside;
     }
     rung_buf_puts(p->out, "\"/>\n");
-    const size_t row = p->names / 3, column = p->names % 3;
-    const double left = p->left + 20 + (double)column * 150, top = HEIGHT - BOTTOM + 58 + (double)row * LINE;
+    const size_t row = p->names / p->columns, column = p->names % p->columns;
+    const double left = p->left + 20 + (double)column * (PANEL - 30) / (double)p->columns,
+                 top = HEIGHT - BOTTOM + 58 + (double)row * LINE;
     rung_buf_printf(p->out, "<path class=\"l%zu %s\" d=\"M%.1f %.1fh26\"/>\n", colour % COLOURS, dash, left, top - 4);
     rung_svg_text(p->out, left + 32, top, "", "start", name);
     p->names++;
@@ -99,16 +100,18 @@ static void widen(panel *p, const double *y, size_t n)
 
 static void put_errors(rung_buf *out, const rung_drift *d)
 {
-    panel p = {.out = out, .x0 = (double)d->at[0], .x1 = (double)d->at[d->points - 1], .log_y = true};
+    panel p = {.out = out, .x0 = (double)d->at[0], .x1 = (double)d->at[d->points - 1], .log_y = true, .columns = 3};
     p.y0 = INFINITY, p.y1 = 0;
     for (size_t i = 0; i < d->parts; i++) widen(&p, d->part[i].state, d->points);
     widen(&p, d->proof.run, d->points);
+    widen(&p, d->proof.theorem, d->points);
+    p.y1 = fmin(p.y1, 1e3); /* a bound beyond that says nothing */
     if (!(p.y1 > 0)) p.y0 = 0.1, p.y1 = 1;
     p.y0 = pow(10, floor(log10(p.y0))), p.y1 = pow(10, ceil(log10(p.y1 * 1.001)));
     if (p.x1 <= p.x0) p.x1 = 2 * p.x0;
     put_axes(&p, "State off by, relative to its norm", "tokens");
     if (d->proof.applies) put_line(&p, "proved, this run", 0, "dash", d->at, d->proof.run, d->points);
-    if (d->proof.applies) put_line(&p, "theorem", 1, "dot", d->at, d->proof.theorem, d->points);
+    if (d->proof.applies) put_line(&p, "theorem", 0, "dot", d->at, d->proof.theorem, d->points);
     for (size_t i = 0; i < d->parts; i++) put_line(&p, d->part[i].name, i, "", d->at, d->part[i].state, d->points);
 }
 
@@ -117,7 +120,8 @@ static void put_recall(rung_buf *out, const rung_drift *d)
     double share[RUNG_DRIFT_AGES], decay = NAN;
     char name[64];
     size_t colour = 0;
-    panel p = {.out = out, .left = PANEL, .x0 = (double)d->age[0], .x1 = (double)d->age[d->ages - 1], .y1 = 1};
+    panel p = {
+        .out = out, .left = PANEL, .x0 = (double)d->age[0], .x1 = (double)d->age[d->ages - 1], .y1 = 1, .columns = 2};
     if (p.x1 <= p.x0) p.x1 = 2 * p.x0;
     put_axes(&p, "Pairs that are still read", "tokens after the pairs");
     for (size_t i = 0; i < d->curves; i++) {
@@ -133,14 +137,15 @@ static void put_recall(rung_buf *out, const rung_drift *d)
 
 void rung_drift_svg(rung_buf *out, const rung_drift *d)
 {
-    char title[400];
+    char title[160];
     rung_buf_printf(out,
                     "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" "
                     "role=\"img\">\n%s<rect class=\"back\" width=\"100%%\" height=\"100%%\"/>\n",
                     WIDTH, HEIGHT, WIDTH, HEIGHT, style);
-    snprintf(title, sizeof title, "%s, %zu head%s of %zu by %zu: %s", d->conf->mech->name, d->conf->heads,
-             d->conf->heads == 1 ? "" : "s", d->conf->dk, d->conf->dv, d->numbers);
-    rung_svg_text(out, 16, 30, "t", "start", title);
+    snprintf(title, sizeof title, "%s, %zu head%s of %zu by %zu, %s inputs", d->conf->mech->name, d->conf->heads,
+             d->conf->heads == 1 ? "" : "s", d->conf->dk, d->conf->dv, rung_drift_source_names[d->inputs]);
+    rung_svg_text(out, 16, 28, "t", "start", title);
+    rung_svg_text(out, 16, 48, "dim", "start", d->numbers);
     put_errors(out, d);
     if (d->curves) put_recall(out, d);
     rung_buf_puts(out, "</svg>\n");

@@ -18,14 +18,14 @@ static const rung_drift_part *part_of(const rung_drift *d, const char *name)
     return NULL;
 }
 
-/* The quantity that, alone, moves the state most. */
-static const rung_drift_part *responsible(const rung_drift *d)
+/* The quantity that, alone, moves the state most; of those besides `but`. */
+static const rung_drift_part *responsible(const rung_drift *d, const rung_drift_part *but)
 {
     static const char *const names[] = {"state", "gate", "beta", "act", "acc"};
     const rung_drift_part *most = NULL;
     for (size_t i = 0; i < RUNG_COUNT(names); i++) {
         const rung_drift_part *p = part_of(d, names[i]);
-        if (p && (!most || p->state[d->points - 1] > most->state[d->points - 1])) most = p;
+        if (p && p != but && (!most || p->state[d->points - 1] > most->state[d->points - 1])) most = p;
     }
     return most;
 }
@@ -38,19 +38,24 @@ static void format_of(char *out, size_t size, const char *numbers, const char *q
     snprintf(out, size, "%.*s", (int)strcspn(at, ","), at);
 }
 
+static void put_alone(rung_buf *out, const rung_drift *d, const char *before, const rung_drift_part *p)
+{
+    char format[64], key[32];
+    if (!p || !(p->state[d->points - 1] > 0)) return;
+    snprintf(key, sizeof key, "%s=", p->name);
+    format_of(format, sizeof format, d->numbers, key);
+    rung_buf_printf(out, "%s%s in %s (%.2g alone)", before, p->name, format, p->state[d->points - 1]);
+}
+
 static void put_errors(rung_buf *out, const rung_drift *d)
 {
     const size_t last = d->points - 1;
-    const rung_drift_part *most = responsible(d);
-    rung_buf_printf(out, "measured: after %zu tokens the state is off by %.2g of its norm, the outputs by %.2g.",
+    const rung_drift_part *most = responsible(d, NULL);
+    rung_buf_printf(out, "measured: after %zu tokens the state is off by %.2g of its norm, the outputs by %.2g",
                     d->at[last], d->part[0].state[last], d->part[0].output[last]);
-    if (most && most->state[last] > 0) {
-        char format[64], key[32];
-        snprintf(key, sizeof key, "%s=", most->name);
-        format_of(format, sizeof format, d->numbers, key);
-        rung_buf_printf(out, " Most of it is %s in %s: %.2g alone.", most->name, format, most->state[last]);
-    }
-    rung_buf_putc(out, '\n');
+    put_alone(out, d, "; most by ", most);
+    if (most) put_alone(out, d, ", then by ", responsible(d, most));
+    rung_buf_puts(out, ".\n");
 }
 
 static void put_proof(rung_buf *out, const rung_drift *d)
@@ -66,9 +71,9 @@ static void put_proof(rung_buf *out, const rung_drift *d)
     else
         rung_buf_puts(out, "proved: no bound for this run, because a step may stretch what is off.");
     if (d->proof.theorem[last] < INFINITY)
-        rung_buf_printf(out, " Inputs of these sizes never exceed %.2g.\n", d->proof.theorem[last]);
+        rung_buf_printf(out, " Runs with these norms never exceed %.2g.\n", d->proof.theorem[last]);
     else
-        rung_buf_puts(out, " The theorem gives no bound for inputs of these sizes.\n");
+        rung_buf_puts(out, " The theorem gives no bound for runs with these norms.\n");
 }
 
 static const rung_drift_curve *curve_of(const rung_drift *d, const char *name, double decay)
