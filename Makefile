@@ -23,7 +23,7 @@ WITHOUT    ?=
 # librung, and librung-lab on top of it.
 CORE_MODULES := base par num io kern render mech task cert dataset game recall attn model config build verify protocol train foreign claim \
                 witness bound attack decide audit drift card
-LAB_MODULES  := bench lab report probe serve explore table
+LAB_MODULES  := bench lab report probe serve explore doctor table
 MODULES      := $(CORE_MODULES) $(LAB_MODULES)
 
 # Contraction would turn r(x + magic) - magic into something else and merge roundings; see docs/numbers.md.
@@ -349,8 +349,8 @@ FUZZERS := $(patsubst fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard fuzz/fuzz_*.c))
 FUZZ_SECONDS ?= 60
 
 # Built once for all fuzzers: a make of its own per fuzzer would race with the others for the same objects.
-# report reads nothing that strangers send; table stands on it.
-FUZZ_LAB_MODULES := $(filter-out report table,$(LAB_MODULES))
+# report reads nothing that strangers send; doctor and table stand on it.
+FUZZ_LAB_MODULES := $(filter-out report doctor table,$(LAB_MODULES))
 $(BUILD)/clang/librung.a: $(foreach m,$(CORE_MODULES) $(FUZZ_LAB_MODULES),$(wildcard src/$(m)/*.[ch])) $(HEADERS) $(BUILD)/config.mk
 	@$(MAKE) BUILD=$(BUILD)/clang LAB_MODULES='$(FUZZ_LAB_MODULES)' CC=$(CLANG) CFLAGS='-O1 -g' CONFIG_QUIET=1 \
 	    SANITIZE='-fsanitize=address,undefined,fuzzer-no-link -fno-sanitize-recover=all' $@ $(BUILD)/clang/librung-lab.a

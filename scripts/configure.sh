@@ -118,7 +118,7 @@ optional sqlite3 lab sqlite3 -lsqlite3 sqlite3.h sqlite3_open_v2 libsqlite3-dev 
 optional curl lab libcurl -lcurl curl/curl.h curl_easy_init libcurl4-openssl-dev \
     'no questions to served models: probe'
 optional microhttpd lab libmicrohttpd -lmicrohttpd microhttpd.h MHD_start_daemon libmicrohttpd-dev \
-    'no server: serve'
+    'no servers: serve, explore'
 command -v "${MPICC:-mpicc}" >/dev/null && state=found || state=absent
 row mpi $state "no 'make mpi': sweeps and training in one process only" libopenmpi-dev
 # A compiler for WebAssembly has a libc of its own and what the compiler itself calls.

@@ -17,7 +17,7 @@ layer_of() {
     decide | audit | drift) echo 7 ;;
     lab | bench | card) echo 8 ;;
     report | probe | serve) echo 9 ;;
-    table | explore) echo 10 ;;
+    table | explore | doctor) echo 10 ;;
     tool) echo 11 ;;
     mpi) echo 12 ;;
     *) echo "" ;;

@@ -74,6 +74,19 @@ check_refusals() {
     [ ! -e "$scratch/m.cert" ] || fail "rung break wrote a certificate with an attack that is absent"
 }
 
+# rung doctor names the parts that are absent, with their packages, and none of the others.
+check_doctor() {
+    "$scratch/build/rung" doctor --json >"$scratch/doctor.json" || fail "rung doctor fails"
+    "${PYTHON:-/usr/bin/python3}" - "$scratch/doctor.json" <<'END' || fail "rung doctor does not list what is absent"
+import json, sys
+rows = [row for row in json.load(open(sys.argv[1]))["findings"] if row["group"] == "library"]
+absent = {row["name"]: row["remedy"] for row in rows if row["health"] == "absent"}
+want = {"FLINT": "libflint-dev", "SQLite": "libsqlite3-dev", "libcurl": "libcurl4-openssl-dev", "libmicrohttpd": "libmicrohttpd-dev"}
+assert absent == {name: "apt-get install %s && make" % package for name, package in want.items()}, absent
+assert len(rows) == 8, rows
+END
+}
+
 # The command needs a store before it asks a server, so the client is asked by a program of its own.
 check_client() {
     cat >"$scratch/client.c" <<'END'
@@ -106,6 +119,7 @@ count=$(compiled)
 check_list
 check_needs
 check_refusals
+check_doctor
 check_client
 check_rest
 ! run_make WITHOUT=zlib config || fail "zlib cannot be left out, but make says nothing"

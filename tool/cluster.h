@@ -7,6 +7,7 @@
 #define RUNG_TOOL_CLUSTER_H
 
 #include "output.h"
+#include "rung/doctor.h"
 #include "rung/par.h"
 
 /* What was found; zero if nothing. */
@@ -28,6 +29,8 @@ size_t tool_cluster_threads(const tool_cluster *found);
 
 /* Whether rung-mpi.so is where it can be found. */
 bool tool_team_possible(void);
+/* What it is, for rung doctor. */
+void tool_team_find(rung_doctor_row *out);
 /* Joins the other ranks; NULL when there are none. */
 rung_status tool_team_join(const rung_team **team, const tool_cluster *found, rung_error *err);
 /* Who is told by what tool_cluster_look has found, so that a mistake is told once also before joining. */

@@ -38,6 +38,7 @@
     X(serve)                                                                                                           \
     X(explore)                                                                                                         \
     X(attn)                                                                                                            \
+    X(doctor)                                                                                                          \
     X(help)                                                                                                            \
     X(completion)                                                                                                      \
     X(man)

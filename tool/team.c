@@ -55,6 +55,22 @@ static rung_status open_library(rung_error *err)
     return RUNG_OK;
 }
 
+void tool_team_find(rung_doctor_row *out)
+{
+    rung_error err = {""};
+    *out = (rung_doctor_row){.group = "beside", .name = "rung-mpi.so", .gives = "sweeps and training by mpirun"};
+    if (!tool_team_possible()) {
+        out->health = RUNG_HEALTH_ABSENT;
+        snprintf(out->remedy, sizeof out->remedy, "make mpi");
+    } else if (!mpi && open_library(&err) != RUNG_OK) {
+        out->health = RUNG_HEALTH_BROKEN;
+        snprintf(out->remedy, sizeof out->remedy, "%s", err.text);
+    } else {
+        out->health = RUNG_HEALTH_FOUND;
+        snprintf(out->detail, sizeof out->detail, "%s", mpi->version);
+    }
+}
+
 rung_status tool_team_join(const rung_team **team, const tool_cluster *found, rung_error *err)
 {
     *team = NULL;

@@ -83,6 +83,8 @@ rung_status rung_attack_run(rung_break *result, rung_break *tried, size_t room, 
  * support. */
 bool rung_attack_certifiable(const rung_attacked *attacked, rung_cert_kind kind, char *why, size_t size);
 
+rung_part rung_part_flint(void);
+
 RUNG_API_END
 
 #endif

@@ -26,6 +26,10 @@ enum { RUNG_SECOND_ACCEPTED = 10, RUNG_SECOND_REJECTED = 20, RUNG_SECOND_ABSENT 
  * stopped by a signal (code 0). */
 rung_status rung_second_opinion(int *code, const char *cert, const char *model, rung_error *err);
 
+/* What `rung-check --version` of that program says, "rung-check 0.1.0". RUNG_SYSTEM, with what to do, if it is not
+ * there or says nothing. */
+rung_status rung_second_opinion_version(char *text, size_t size, rung_error *err);
+
 /* ---- the second opinion in a page ---------------------------------------------------------------------------------
  *
  * rung-check as WebAssembly, for pages that carry certificates. */
@@ -46,6 +50,9 @@ void rung_checker_put(rung_buf *out, const char *certificate, size_t certificate
  * accept the file. The proofs are looked for in the directory RUNG_PROOFS, in `proofs` beside this program, and in
  * ../share/rung/proofs. */
 rung_status rung_coq_check(rung_proof *proof, rung_error *err);
+
+/* Whether coqc and the compiled proofs are where rung_coq_check looks for them; RUNG_SYSTEM with what to do if not. */
+rung_status rung_coq_look(rung_error *err);
 
 /* The last part of a path that coqc accepts: a name of letters, digits and _ that does not begin with a digit, then
  * ".v". */

@@ -116,13 +116,15 @@ bool rung_size_add(size_t *out, size_t a, size_t b);
 
 typedef struct rung_arena {
     struct rung_arena_block *head;
-    size_t bytes; /* handed out so far */
+    size_t bytes;  /* handed out so far */
+    size_t mapped; /* blocks that are mappings of their own */
 } rung_arena;
 
 void rung_arena_init(rung_arena *arena);
 void rung_arena_clear(rung_arena *arena);
 /* Zeroed memory for count items of `size` bytes, aligned to 64. NULL, with a message, when the product overflows
- * or memory is out. count = 0 gives a valid pointer. */
+ * or memory is out. count = 0 gives a valid pointer. What is never written takes no memory, except that the system may
+ * give items of 2 MiB and more in pages of 2 MiB. */
 void *rung_arena_alloc(rung_arena *arena, size_t count, size_t size, rung_error *err);
 char *rung_arena_strdup(rung_arena *arena, const char *text, rung_error *err);
 
@@ -273,6 +275,15 @@ rung_status rung_cpu_check(rung_error *err);
 void rung_cpu_forget(void);
 const char *rung_isa_name(rung_isa isa);
 size_t rung_cpu_threads(void); /* online processors, or RUNG_THREADS when it is set to 1..256 */
+
+/* ---- part: a library of somebody else ---------------------------------------------------------------------- */
+
+/* What a module was built with. `rung doctor` shows them. */
+typedef struct rung_part {
+    const char *name, *version; /* version of the library that runs; NULL: built without it */
+    const char *gives;          /* what there is with it */
+    const char *package;        /* of Debian, to build with it */
+} rung_part;
 
 /* ---- param: key=value pairs against a table -------------------------------------------------------------- */
 

@@ -194,6 +194,11 @@ bool rung_json_int(int64_t *out, const rung_json *value);
 bool rung_json_real(double *out, const rung_json *value); /* accepts integers too */
 bool rung_json_bool(bool *out, const rung_json *value);
 
+/* ---- parts --------------------------------------------------------------------------------------------------------- */
+
+rung_part rung_part_jansson(void);
+rung_part rung_part_zlib(void);
+
 RUNG_API_END
 
 #endif

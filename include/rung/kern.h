@@ -229,8 +229,8 @@ typedef void rung_yardstick(float *o, const float *q, const float *k, const floa
 rung_yardstick *rung_yardstick_get(void); /* of rung_cpu_isa() */
 
 /* The peak speed, of which `rung bench` prints speeds as shares: thousands of rounds of independent fused multiply-adds
- * in registers (reference: multiply and add). Returns the number of floating-point operations. `sink` gets a
- * meaningless number, so that the compiler keeps the loop. */
+ * in registers (reference: multiply and add). Returns the number of floating-point operations. `sink` holds a number,
+ * which they begin with, and gets a meaningless one, so that the compiler keeps the loop. */
 typedef double rung_peak(float *sink, size_t thousands);
 rung_peak *rung_peak_get(void); /* of rung_cpu_isa() */
 

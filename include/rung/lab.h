@@ -391,6 +391,8 @@ rung_status rung_store_export_events(rung_store_export *x, rung_error *err);
 /* Models that were kept, as ID.safetensors; x->runs counts them. */
 rung_status rung_store_export_models(rung_store_export *x, rung_error *err);
 
+rung_part rung_part_sqlite(void);
+
 RUNG_API_END
 
 #endif

@@ -304,6 +304,8 @@ void rung_probe_cost_json(rung_jout *out, const rung_probe_cost *cost);
 /* Whether some cell says something about the model. */
 bool rung_probe_says_something(const rung_probe *probe);
 
+rung_part rung_part_curl(void);
+
 RUNG_API_END
 
 #endif

@@ -12,6 +12,7 @@
 #include "rung/bench.h"
 #include "rung/lab.h"
 
+#include "rung/doctor.h"
 #include "rung/explore.h"
 #include "rung/probe.h"
 #include "rung/report.h"

@@ -87,6 +87,8 @@ void rung_server_tick(rung_server *server);
 /* Accepts no new connections, finishes the requests in flight, and ends. */
 void rung_server_close(rung_server *server);
 
+rung_part rung_part_microhttpd(void);
+
 RUNG_API_END
 
 #endif

@@ -302,3 +302,12 @@ const rung_attack rung_attack_relation = {
     .expect = expect,
     .run = run,
 };
+
+rung_part rung_part_flint(void)
+{
+    rung_part part = {.name = "FLINT", .gives = "the attack 'relation' of rung break", .package = "libflint-dev"};
+#ifndef RUNG_WITHOUT_FLINT
+    part.version = flint_version;
+#endif
+    return part;
+}

@@ -57,6 +57,33 @@ static rung_status find_proofs(char *path, size_t size, rung_error *err)
                      "rung, or set RUNG_PROOFS to their directory");
 }
 
+static bool in_path(const char *program)
+{
+    const char *places = getenv("PATH");
+    char path[PATH_SIZE + 32];
+    for (size_t len; places && *places; places += len + (places[len] == ':')) {
+        len = strcspn(places, ":");
+        if (len >= PATH_SIZE) continue;
+        snprintf(path, sizeof path, "%.*s/%s", len ? (int)len : 1, len ? places : ".", program);
+        if (access(path, X_OK) == 0) return true;
+    }
+    return false;
+}
+
+static rung_status no_coqc(rung_error *err)
+{
+    return rung_fail(err, RUNG_SYSTEM,
+                     "coqc is not installed; `make proofs` in the source tree of rung installs it, or the package coq "
+                     "of the system");
+}
+
+rung_status rung_coq_look(rung_error *err)
+{
+    char proofs[PATH_SIZE];
+    if (!in_path("coqc")) return no_coqc(err);
+    return find_proofs(proofs, sizeof proofs, err);
+}
+
 /* ---- processes ------------------------------------------------------------------------------------------------- */
 
 /* Runs coqc in a directory, with stdout and stderr into the file `log` there. */
@@ -74,10 +101,7 @@ static rung_status run_coqc(int *code, const char *directory, char *const words[
     }
     while (waitpid(child, &status, 0) < 0)
         if (errno != EINTR) return rung_fail(err, RUNG_SYSTEM, "cannot wait for coqc: %s", strerror(errno));
-    if (WIFEXITED(status) && WEXITSTATUS(status) == NOT_RUN)
-        return rung_fail(err, RUNG_SYSTEM,
-                         "coqc is not installed; `make proofs` in the source tree of rung installs "
-                         "it, or the package coq of the system");
+    if (WIFEXITED(status) && WEXITSTATUS(status) == NOT_RUN) return no_coqc(err);
     *code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     return RUNG_OK;
 }

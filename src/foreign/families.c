@@ -9,7 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-#define NORM_EPSILON 1e-5 /* of every norm here (docs/numbers.md) */
+enum { SIZE_LIMIT = 1 << 24 }; /* products of two of them fit */
+#define NORM_EPSILON 1e-5      /* of every norm here (docs/numbers.md) */
 
 /* Masks of old GPT-2 checkpoints. */
 static const char *const gpt2_constants[] = {"h.%zu.attn.bias", "h.%zu.attn.masked_bias", NULL};
@@ -81,12 +82,12 @@ static void begin_llama(foreign_shape *s)
 static void begin_gpt2(foreign_shape *s)
 {
     s->positions = RUNG_POS_LEARNED, s->norm = RUNG_NORM_LAYER, s->mlp = RUNG_MLP_GELU_TANH;
+    s->attention_bias = s->mlp_bias = FOREIGN_BIAS_ALWAYS;
     s->tied = true;
 }
 
 rung_status foreign_shape_check(const foreign_shape *s, const char *path, rung_error *err)
 {
-    enum { SIZE_LIMIT = 1 << 24 }; /* products of two of them fit */
     const struct {
         const char *name;
         size_t value;
@@ -270,8 +271,8 @@ static rung_status json_size(size_t *out, const json_reader *r, const char *key,
     *out = absent;
     if (json_absent(r, key))
         return absent ? RUNG_OK : rung_fail(r->err, RUNG_INPUT, "%s: has no key \"%s\"", r->path, key);
-    if (!rung_json_int(&value, rung_json_get(r->root, key)) || value < 1)
-        return rung_fail(r->err, RUNG_INPUT, "%s: \"%s\" is not a whole number from 1 on", r->path, key);
+    if (!rung_json_int(&value, rung_json_get(r->root, key)) || value < 1 || value > SIZE_LIMIT)
+        return rung_fail(r->err, RUNG_INPUT, "%s: \"%s\" is not a whole number from 1 to %d", r->path, key, SIZE_LIMIT);
     *out = (size_t)value;
     return RUNG_OK;
 }
@@ -379,6 +380,21 @@ static rung_status json_layer_types(const json_reader *r, size_t layers)
     return all ? RUNG_OK : rung_fail(r->err, RUNG_INPUT, "%s: \"layer_types\" has others than full_attention", r->path);
 }
 
+/* The published class of llama has biases only where a key says so, whatever the file holds; that of mistral has none. */
+static rung_status json_biases(foreign_shape *s, const json_reader *r, bool mistral)
+{
+    bool attention, mlp;
+    if (mistral) {
+        RUNG_TRY(json_must_be_off(r, "attention_bias"));
+        RUNG_TRY(json_must_be_off(r, "mlp_bias"));
+    }
+    RUNG_TRY(json_bool(&attention, r, "attention_bias", false));
+    RUNG_TRY(json_bool(&mlp, r, "mlp_bias", false));
+    s->attention_bias = attention ? FOREIGN_BIAS_ALWAYS : FOREIGN_BIAS_NEVER;
+    s->mlp_bias = mlp ? FOREIGN_BIAS_ALWAYS : FOREIGN_BIAS_NEVER;
+    return RUNG_OK;
+}
+
 /* An absent key has the value of the published class: LlamaConfig, MistralConfig. */
 static rung_status json_llama(foreign_shape *s, const json_reader *r)
 {
@@ -417,6 +433,7 @@ static rung_status json_llama(foreign_shape *s, const json_reader *r)
     RUNG_TRY(json_size(&s->vocab, r, "vocab_size", 0));
     RUNG_TRY(json_size(&s->context, r, "max_position_embeddings", 0));
     RUNG_TRY(json_layer_types(r, s->layers));
+    RUNG_TRY(json_biases(s, r, mistral));
     if (mistral && (!sliding || !json_absent(r, "sliding_window")))
         RUNG_TRY(json_size(&s->window, r, "sliding_window", 4096));
     if (!mistral && !json_absent(r, "sliding_window"))

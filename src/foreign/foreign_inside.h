@@ -44,6 +44,9 @@ typedef struct foreign_names {
     const char *const *constants; /* tensors that hold no weights, such as masks, up to a NULL */
 } foreign_names;
 
+/* What the published program does with a bias: it adds one if the file has it (llama.cpp), adds one always, or has none. */
+typedef enum foreign_bias { FOREIGN_BIAS_IF_PRESENT, FOREIGN_BIAS_ALWAYS, FOREIGN_BIAS_NEVER } foreign_bias;
+
 typedef struct foreign_shape {
     char family[32];
     const foreign_names *names;
@@ -56,6 +59,7 @@ typedef struct foreign_shape {
     rung_positions positions;
     rung_norm norm;
     rung_mlp mlp;
+    foreign_bias attention_bias, mlp_bias; /* the output projection belongs to attention */
     bool tied; /* the configuration says that the read-out is the embedding where the file has none of its own */
 } foreign_shape;
 

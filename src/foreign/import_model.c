@@ -100,13 +100,11 @@ static rung_status take_matrix(importer *m, matrix *out, const char *pattern, si
 }
 
 static rung_status take_vector(importer *m, matrix *out, const char *pattern, size_t layer, const char *suffix,
-                               size_t length, bool optional)
+                               size_t length)
 {
     char name[FOREIGN_NAME_MAX];
-    *out = (matrix){0};
     foreign_name(name, m, pattern, layer, suffix);
     const rung_tensor *tensor = foreign_weights_use(&m->weights, name);
-    if (!tensor && optional) return RUNG_OK;
     if (!tensor) return rung_fail(m->err, RUNG_INPUT, "%s: has no tensor %s", m->weights.path, name);
     if (tensor->elements != length || tensor->rank != 1) return wrong_shape(m, tensor, length, 1);
     float *value = floats(m, length, 1);
@@ -115,6 +113,24 @@ static rung_status take_vector(importer *m, matrix *out, const char *pattern, si
     if (status) return rung_fail_at(m->err, status, "%s", m->weights.path);
     *out = (matrix){value, length, 1};
     return RUNG_OK;
+}
+
+/* Leaves out->value NULL where there is no bias. A tensor that the published program would pass over is refused: it was
+ * stored for another program, and which of the two is meant nobody says. */
+static rung_status take_bias(importer *m, matrix *out, const char *pattern, size_t layer, size_t length,
+                             foreign_bias rule)
+{
+    char name[FOREIGN_NAME_MAX];
+    *out = (matrix){0};
+    foreign_name(name, m, pattern, layer, ".bias");
+    bool present = foreign_weights_has(&m->weights, name);
+    if (present && rule == FOREIGN_BIAS_NEVER)
+        return rung_fail(
+            m->err, RUNG_INPUT,
+            "%s: tensor %s is a bias, and by the configuration %s has none there (keys \"attention_bias\", "
+            "\"mlp_bias\" of llama)",
+            m->weights.path, name, m->shape.family);
+    return present || rule == FOREIGN_BIAS_ALWAYS ? take_vector(m, out, pattern, layer, ".bias", length) : RUNG_OK;
 }
 
 /* ---- what the model gets ----------------------------------------------------------------------------------------- */
@@ -156,9 +172,8 @@ static rung_status copy_norm(importer *m, const char *pattern, size_t layer, con
 {
     matrix weight, bias = {0};
     char text[80];
-    RUNG_TRY(take_vector(m, &weight, pattern, layer, ".weight", m->shape.d_model, false));
-    if (m->shape.norm == RUNG_NORM_LAYER)
-        RUNG_TRY(take_vector(m, &bias, pattern, layer, ".bias", m->shape.d_model, false));
+    RUNG_TRY(take_vector(m, &weight, pattern, layer, ".weight", m->shape.d_model));
+    if (m->shape.norm == RUNG_NORM_LAYER) RUNG_TRY(take_vector(m, &bias, pattern, layer, ".bias", m->shape.d_model));
     snprintf(text, sizeof text, "%s.weight", name);
     RUNG_TRY(put(m, text, weight, false));
     snprintf(text, sizeof text, "%s.bias", name);
@@ -166,12 +181,12 @@ static rung_status copy_norm(importer *m, const char *pattern, size_t layer, con
 }
 
 static rung_status copy_linear(importer *m, const char *pattern, size_t layer, const char *what, size_t rows,
-                               size_t cols)
+                               size_t cols, foreign_bias rule)
 {
     matrix weight, bias;
     char text[48];
     RUNG_TRY(take_matrix(m, &weight, pattern, layer, rows, cols));
-    RUNG_TRY(take_vector(m, &bias, pattern, layer, ".bias", rows, true));
+    RUNG_TRY(take_bias(m, &bias, pattern, layer, rows, rule));
     snprintf(text, sizeof text, "%s.weight", what);
     RUNG_TRY(put_layer(m, layer, text, weight, true));
     snprintf(text, sizeof text, "%s.bias", what);
@@ -207,7 +222,7 @@ typedef struct projection {
 static rung_status take_projection(importer *m, projection *p, const char *pattern, size_t layer, size_t rows)
 {
     RUNG_TRY(take_matrix(m, &p->weight, pattern, layer, rows, m->shape.d_model));
-    return take_vector(m, &p->bias, pattern, layer, ".bias", rows, true);
+    return take_bias(m, &p->bias, pattern, layer, rows, m->shape.attention_bias);
 }
 
 /* Rows first .. first+rows of a joint projection. */
@@ -264,7 +279,7 @@ static rung_status copy_attention(importer *m, size_t layer)
         snprintf(text, sizeof text, "mix.0.%s.bias", inputs[i]);
         RUNG_TRY(put_layer(m, layer, text, bias, false));
     }
-    return copy_linear(m, s->names->out, layer, "out", s->d_model, s->heads * s->head_dim);
+    return copy_linear(m, s->names->out, layer, "out", s->d_model, s->heads * s->head_dim, s->attention_bias);
 }
 
 /* Masks and frequencies: nothing is read from them. */
@@ -287,9 +302,10 @@ static rung_status copy_layer(importer *m, size_t layer)
     RUNG_TRY(copy_attention(m, layer));
     snprintf(name, sizeof name, "layers.%zu.norm2", layer);
     RUNG_TRY(copy_norm(m, s->names->norm2, layer, name));
-    RUNG_TRY(copy_linear(m, s->names->up, layer, "mlp.up", s->d_mlp, s->d_model));
-    if (s->mlp == RUNG_MLP_SWIGLU) RUNG_TRY(copy_linear(m, s->names->gate, layer, "mlp.gate", s->d_mlp, s->d_model));
-    return copy_linear(m, s->names->down, layer, "mlp.down", s->d_model, s->d_mlp);
+    RUNG_TRY(copy_linear(m, s->names->up, layer, "mlp.up", s->d_mlp, s->d_model, s->mlp_bias));
+    if (s->mlp == RUNG_MLP_SWIGLU)
+        RUNG_TRY(copy_linear(m, s->names->gate, layer, "mlp.gate", s->d_mlp, s->d_model, s->mlp_bias));
+    return copy_linear(m, s->names->down, layer, "mlp.down", s->d_model, s->d_mlp, s->mlp_bias);
 }
 
 /* ---- around the layers ------------------------------------------------------------------------------------------- */

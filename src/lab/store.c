@@ -253,3 +253,13 @@ const char *rung_store_path(const rung_store *store)
 {
     return store->path;
 }
+
+rung_part rung_part_sqlite(void)
+{
+    rung_part part = {
+        .name = "SQLite", .gives = "stores: sweep, report, export, merge, import, probe", .package = "libsqlite3-dev"};
+#ifndef RUNG_WITHOUT_SQLITE3
+    part.version = sqlite3_libversion();
+#endif
+    return part;
+}

@@ -423,3 +423,13 @@ rung_status rung_client_run(rung_client_sum *sum, rung_client *client, const run
     if (sum) *sum = w.sum;
     return w.status;
 }
+
+rung_part rung_part_curl(void)
+{
+    rung_part part = {
+        .name = "libcurl", .gives = "questions to served models: probe", .package = "libcurl4-openssl-dev"};
+#ifndef RUNG_WITHOUT_CURL
+    part.version = curl_version_info(CURLVERSION_NOW)->version;
+#endif
+    return part;
+}

@@ -426,3 +426,12 @@ void rung_server_close(rung_server *s)
     MHD_stop_daemon(s->daemon);
     free_server(s);
 }
+
+rung_part rung_part_microhttpd(void)
+{
+    rung_part part = {.name = "libmicrohttpd", .gives = "servers: serve, explore", .package = "libmicrohttpd-dev"};
+#ifndef RUNG_WITHOUT_MICROHTTPD
+    part.version = MHD_get_version();
+#endif
+    return part;
+}

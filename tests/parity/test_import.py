@@ -71,10 +71,10 @@ def llama(w, ids, window=0):
         q, k, v = rotate_halves(heads_of(q, HEADS)), rotate_halves(heads_of(k, KEYS)), heads_of(v, KEYS)
         k, v = (t.repeat_interleave(HEADS // KEYS, 0) for t in (k, v))
         o = attend(q, k, v, window).transpose(0, 1).reshape(len(ids), -1)
-        x = x + F.linear(o, w[p + "self_attn.o_proj.weight"])
+        x = x + F.linear(o, w[p + "self_attn.o_proj.weight"], w.get(p + "self_attn.o_proj.bias"))
         h = rms(x, w[p + "post_attention_layernorm.weight"])
-        x = x + F.linear(F.silu(F.linear(h, w[p + "mlp.gate_proj.weight"])) * F.linear(h, w[p + "mlp.up_proj.weight"]),
-                         w[p + "mlp.down_proj.weight"])
+        gate, up = (F.linear(h, w[p + f"mlp.{n}_proj.weight"], w.get(p + f"mlp.{n}_proj.bias")) for n in ("gate", "up"))
+        x = x + F.linear(F.silu(gate) * up, w[p + "mlp.down_proj.weight"], w.get(p + "mlp.down_proj.bias"))
     return F.linear(rms(x, w["model.norm.weight"]), w.get("lm_head.weight", w["model.embed_tokens.weight"]))
 
 
@@ -101,7 +101,7 @@ def random_weights(shapes, seed):
             for name, shape in shapes.items()}
 
 
-def llama_weights(seed, tied=False, bias=False):
+def llama_weights(seed, tied=False, bias=""):
     shapes = {"model.embed_tokens.weight": (VOCAB, D), "model.norm.weight": (D,)}
     if not tied:
         shapes["lm_head.weight"] = (VOCAB, D)
@@ -110,8 +110,12 @@ def llama_weights(seed, tied=False, bias=False):
         rows = {"q": HEADS * DK, "k": KEYS * DK, "v": KEYS * DK}
         for n, r in rows.items():
             shapes[p + f"self_attn.{n}_proj.weight"] = (r, D)
-            if bias:
+            if "attention" in bias:
                 shapes[p + f"self_attn.{n}_proj.bias"] = (r,)
+        if "attention" in bias:
+            shapes[p + "self_attn.o_proj.bias"] = (D,)
+        if "mlp" in bias:
+            shapes.update({p + "mlp.gate_proj.bias": (MLP,), p + "mlp.up_proj.bias": (MLP,), p + "mlp.down_proj.bias": (D,)})
         shapes.update({p + "self_attn.o_proj.weight": (D, HEADS * DK), p + "input_layernorm.weight": (D,),
                        p + "post_attention_layernorm.weight": (D,), p + "mlp.gate_proj.weight": (MLP, D),
                        p + "mlp.up_proj.weight": (MLP, D), p + "mlp.down_proj.weight": (D, MLP)})
@@ -237,10 +241,11 @@ class Import(unittest.TestCase):
         return {name: value.double() for name, value in weights.items()}
 
     def test_llama_in_one_file(self):
-        for seed, options in enumerate(({}, {"tied": True}, {"bias": True})):
+        for seed, options in enumerate(({}, {"tied": True}, {"bias": "attention"}, {"bias": "mlp"}, {"bias": "attention and mlp"})):
             weights = llama_weights(seed, **options)
             write_json(self.path("config.json"), {**LLAMA, "tie_word_embeddings": bool(options.get("tied")),
-                                                  "attention_bias": bool(options.get("bias"))})
+                                                  "attention_bias": "attention" in options.get("bias", ""),
+                                                  "mlp_bias": "mlp" in options.get("bias", "")})
             write_safetensors(self.path("model.safetensors"), weights)
             self.run_import(self.folder.name)
             self.logits_are(llama(self.wide(weights), torch.from_numpy(self.ids)))
@@ -312,7 +317,23 @@ class Import(unittest.TestCase):
         self.refused("q_norm.weight' has no place", change={"model.layers.0.self_attn.q_norm.weight": torch.ones(DK)})
         self.refused("has no tensor model.layers.1.mlp.up_proj.weight", drop="model.layers.1.mlp.up_proj.weight")
         self.refused("does not say that the embedding reads out", drop="lm_head.weight")
+        self.refused('"num_hidden_layers" is not a whole number from 1 to 16777216', num_hidden_layers=2**62)
         self.refused("layers.2", change={"model.layers.2.mlp.up_proj.weight": torch.ones(MLP, D)})
+
+    def test_a_bias_that_the_published_class_does_not_have_is_refused(self):
+        for at, key in (("self_attn.k_proj", "attention_bias"), ("self_attn.o_proj", "attention_bias"), ("mlp.down_proj", "mlp_bias")):
+            name = f"model.layers.1.{at}.bias"
+            bias = {name: torch.ones(KEYS * DK if "k_proj" in at else D)}
+            for config in (LLAMA, {**LLAMA, key: False}, {**LLAMA, key: None}, {**LLAMA, "model_type": "mistral"}):
+                self.refused(f"tensor {name} is a bias", config=config, change=bias)
+            self.refused(".bias", **{key: True})  # and one that it has, but the file has not
+            self.refused(f'"{key}" is true', model_type="mistral", **{key: True})
+
+    def test_gguf_biases_are_added_if_present_as_llama_cpp_does(self):
+        weights = llama_weights(11, bias="attention and mlp")
+        write_gguf(self.path("m.gguf"), GGUF_KEYS, gguf_weights(weights))
+        self.run_import(self.path("m.gguf"))
+        self.logits_are(llama(self.wide(weights), torch.from_numpy(self.ids)))
 
     def test_gguf_keys_that_change_the_layers_are_refused(self):
         weights = gguf_weights(llama_weights(10))

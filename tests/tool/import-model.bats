@@ -56,6 +56,18 @@ fixtures=$BATS_TEST_DIRNAME/../fixtures/io
     [ ! -e n.safetensors ]
 }
 
+@test "a size that no layer has is named before anything is computed from it" {
+    python3 "$BATS_TEST_DIRNAME/../foreign/small_gpt2.py" .
+    for key in n_embd n_layer n_head n_positions vocab_size; do
+        for size in 4611686018427387904 16777217 0 -1 1.5; do
+            sed "s/\"$key\": [0-9]*/\"$key\": $size/" config.json >strange.json
+            run -3 "$RUNG" import-model model.safetensors --config strange.json -o m.safetensors
+            [[ $output == *"\"$key\" is not a whole number from 1 to 16777216"* ]]
+        done
+    done
+    [ ! -e m.safetensors ]
+}
+
 @test "an imported model has no gradient for gelu_tanh, and says so" {
     python3 "$BATS_TEST_DIRNAME/../foreign/small_gpt2.py" .
     run -2 "$RUNG" train --arch full --mlp gelu_tanh --task eva N=4 --steps 1 -o t.safetensors
