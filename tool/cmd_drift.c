@@ -5,13 +5,13 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "drift_print.h"
 #include "output.h"
-#include "rung/model.h"
 
 typedef struct drift_values {
-    const char *numbers, *in, *svg, *decays;
+    const char *numbers, *in, *svg, *decays, *cert, *model;
     int64_t inputs, tokens, heads, dk, dv, pairs, kinds, threads;
     double decay;
 } drift_values;
@@ -84,59 +84,80 @@ static rung_status show(const rung_drift *d, size_t count, const tool_call *call
 
 /* ---- layers ------------------------------------------------------------------------------------------------------ */
 
-/* Different groups of heads that carry a state; others are named and left out. */
-static rung_status pick_groups(const rung_mech_conf **conf, size_t *count, const rung_arch *arch, const tool_call *call,
-                               rung_error *err)
+static rung_status run_kind(rung_drift *d, rung_drift_kind *kind, const rung_drift_options *options, rung_error *err)
 {
-    enum { KINDS_MAX = 16 };
-    *count = 0;
-    for (size_t l = 0; l < arch->layer_count; l++)
-        for (size_t g = 0; g < arch->layer[l].group_count; g++) {
-            const rung_mech_conf *c = &arch->layer[l].group[g];
-            bool known = false;
-            for (size_t i = 0; i < *count; i++) known = known || conf[i] == c;
-            if (known) continue;
-            if (c->mech->keeps != RUNG_KEEPS_HEADS) {
-                tool_note(call, "note: layer %zu: %s carries no state that is rounded at every token; it is left out",
-                          l, c->mech->name);
-                continue;
-            }
-            if (*count == KINDS_MAX)
-                return rung_fail(err, RUNG_USAGE, "more than %d kinds of recurrent layers", KINDS_MAX);
-            conf[(*count)++] = c;
-        }
-    if (*count) return RUNG_OK;
-    return rung_fail(err, RUNG_USAGE,
-                     "%s: no layer carries a state that is rounded at every token; drift is for "
-                     "recurrent mechanisms such as gdelta, kda, mamba2, delta, rwkv7",
-                     call->argument[0]);
+    rung_drift_options ask = *options;
+    if (kind->tokens) {
+        ask.inputs = RUNG_DRIFT_PROMPT, ask.rows = kind->rows, ask.row_tokens = kind->tokens;
+        if (kind->tokens < ask.tokens) ask.tokens = kind->tokens;
+        ask.pairs = 0; /* the curves are about made-up pairs, not about the model */
+    }
+    rung_status status = rung_drift_run(d, &kind->conf, &ask, err);
+    snprintf(d->label, sizeof d->label, "%s", kind->label);
+    return status;
 }
 
-static rung_status run_kinds(const rung_arch *arch, const rung_drift_options *ask, const tool_call *call,
+static rung_status check_kinds(const rung_drift_kinds *kinds, const tool_call *call, rung_error *err)
+{
+    const drift_values *v = call->values;
+    for (size_t i = 0; i < kinds->notes; i++) tool_note(call, "note: %s", kinds->note[i]);
+    const char *one = v->in ? "--in has the inputs of" : v->svg ? "--svg shows" : v->cert ? "--cert is about" : NULL;
+    if (one && kinds->count > 1)
+        return rung_fail(err, RUNG_USAGE, "%s one kind of layer; %s has %zu", one, call->argument[0], kinds->count);
+    if (kinds->kind[0].tokens && (v->in || tool_call_given(call, "inputs")))
+        return rung_fail(err, RUNG_USAGE, "the inputs of a model's layers come from a prompt; leave --%s out",
+                         v->in ? "in" : "inputs");
+    return RUNG_OK;
+}
+
+static rung_status certify(const rung_drift_kind *kind, const rung_drift_options *ask, const tool_call *call,
+                           rung_error *err)
+{
+    const drift_values *v = call->values;
+    rung_drift_loss loss;
+    RUNG_TRY(rung_drift_certify(&loss, &kind->conf, ask, v->model, v->cert, err));
+    if (!loss.found) {
+        tool_note(call, "note: no certificate: within a minute no attack has found a token that is lost");
+        return RUNG_OK;
+    }
+    tool_note(call, "%s: %s; %s keeps nothing of token %zu after %zu tokens%s", v->cert, loss.how, loss.arch,
+              loss.token, loss.lost_by, loss.certifiable ? "" : "; rung-check does not support it");
+    return RUNG_OK;
+}
+
+static rung_status run_kinds(rung_drift_kinds *kinds, const rung_drift_options *ask, const tool_call *call,
                              rung_error *err)
 {
     const drift_values *v = call->values;
-    const rung_mech_conf *conf[16];
-    rung_mech_conf sized;
-    size_t count, done = 0;
-    RUNG_TRY(pick_groups(conf, &count, arch, call, err));
-    if (v->in && count > 1)
-        return rung_fail(err, RUNG_USAGE, "--in has the inputs of one kind of layer; %s has %zu", call->argument[0],
-                         count);
-    if (v->svg && count > 1)
-        return rung_fail(err, RUNG_USAGE, "--svg shows one kind of layer; %s has %zu", call->argument[0], count);
-    if (v->in) {
-        sized = *conf[0], conf[0] = &sized;
-        RUNG_TRY(rung_drift_sizes(&sized, v->in, err));
-    }
-    rung_drift *d = rung_calloc(count, sizeof *d, err);
+    size_t done = 0;
+    RUNG_TRY(check_kinds(kinds, call, err));
+    if (v->in) RUNG_TRY(rung_drift_sizes(&kinds->kind[0].conf, v->in, err));
+    rung_drift *d = rung_calloc(kinds->count, sizeof *d, err);
     if (!d) return RUNG_SYSTEM;
     rung_status status = RUNG_OK;
-    for (; status == RUNG_OK && done < count; done++) status = rung_drift_run(&d[done], conf[done], ask, err);
-    RUNG_NEXT(status, show(d, count, call, err));
+    for (; status == RUNG_OK && done < kinds->count; done++) status = run_kind(&d[done], &kinds->kind[done], ask, err);
+    if (status == RUNG_OK && v->cert) status = certify(&kinds->kind[0], ask, call, err);
+    RUNG_NEXT(status, show(d, kinds->count, call, err));
     for (size_t i = 0; i < done; i++) rung_drift_clear(&d[i]);
     free(d);
     return status;
+}
+
+static bool looks_like_file(const char *text)
+{
+    struct stat there;
+    const size_t len = strlen(text);
+    return strchr(text, '/') || stat(text, &there) == 0 || (len > 5 && strcmp(text + len - 5, ".json") == 0) ||
+           (len > 12 && strcmp(text + len - 12, ".safetensors") == 0);
+}
+
+static rung_status check_paths(const drift_values *v, rung_error *err)
+{
+    RUNG_TRY(v->svg ? tool_out_place(v->svg, err) : RUNG_OK);
+    if (!v->cert != !v->model)
+        return rung_fail(err, RUNG_USAGE, "a certificate is about a model: give --cert FILE and --model FILE");
+    RUNG_TRY(v->cert ? tool_out_place(v->cert, err) : RUNG_OK);
+    return v->model ? tool_out_place(v->model, err) : RUNG_OK;
 }
 
 static int run_drift(const tool_call *call, rung_error *err)
@@ -146,13 +167,17 @@ static int run_drift(const tool_call *call, rung_error *err)
         .heads = (size_t)v->heads, .dk = (size_t)v->dk, .dv = (size_t)v->dv, .causal = true};
     rung_drift_options ask;
     rung_progress progress = {0};
-    rung_arch arch;
     RUNG_TRY(read_options(&ask, call, err));
-    RUNG_TRY(v->svg ? tool_out_place(v->svg, err) : RUNG_OK);
+    RUNG_TRY(check_paths(v, err));
     if (!call->quiet) ask.progress = &progress;
-    RUNG_TRY(rung_arch_parse(&arch, call->argument[0], &defaults, err));
-    rung_status status = run_kinds(&arch, &ask, call, err);
-    rung_arch_clear(&arch);
+    rung_drift_kinds *kinds = rung_calloc(1, sizeof *kinds, err);
+    if (!kinds) return RUNG_SYSTEM;
+    rung_status status = looks_like_file(call->argument[0])
+                             ? rung_drift_kinds_file(kinds, call->argument[0], ask.seed, err)
+                             : rung_drift_kinds_arch(kinds, call->argument[0], &defaults, err);
+    RUNG_NEXT(status, run_kinds(kinds, &ask, call, err));
+    rung_drift_kinds_clear(kinds);
+    free(kinds);
     return status;
 }
 
@@ -174,20 +199,25 @@ const tool_command tool_command_drift = {
         "read, "
         "with the formats asked for, with f64, with a state in the format of acc, and with stochastic rounding. "
         "docs/drift.md has the protocol, the theorem and its proof.\n"
-        "The argument is a mechanism, or layers as 'rung list arch' says; each different recurrent one is shown.",
+        "The argument is a mechanism, or layers in the arch language: each different recurrent one is shown. Or a "
+        "config.json or GGUF file: one head of each recurrent kind with the sizes that the file states. Or a model of "
+        "ours (.safetensors): each recurrent layer on what it gets, in f64, on prompt 0 of its task.",
     .examples =
         (const tool_example[]){
             {"rung drift gdelta", "a state in bf16 over 131072 tokens"},
             {"rung drift mamba2 --numbers served:fp8,state=e4m3fn --tokens 4096", "a state in 8 bits"},
             {"rung drift kda:dk=128:dv=128 --inputs worst --svg drift.svg", "inputs found by a search, and a picture"},
             {"rung drift delta --in layer.npz --numbers f32,state=bf16,round=stochastic", "tensors of a file"},
+            {"rung drift mamba2 --numbers e8m7 --cert lost.cert --model lost.safetensors", "and proof of a loss"},
+            {"rung drift config.json --tokens 4096", "the recurrent layers of a published model"},
             {0},
         },
-    .arguments = (const tool_argument[]){{.metavar = "MECH",
-                                          .help = "a recurrent mechanism, or layers such as 3*gdelta,full",
+    .arguments = (const tool_argument[]){{.metavar = "MECH|FILE",
+                                          .help = "a recurrent mechanism, layers such as 3*gdelta,full, or a file",
                                           .least = 1,
                                           .most = 1,
-                                          .names = tool_mech_name_at},
+                                          .names = tool_mech_name_at,
+                                          .complete = RUNG_COMPLETE_FILE},
                                          {0}},
     .options =
         (const rung_option[]){
@@ -234,6 +264,18 @@ const tool_command tool_command_drift = {
              .at = offsetof(drift_values, svg),
              .metavar = "FILE",
              .help = "also write the errors and the curves as a picture",
+             .complete = RUNG_COMPLETE_FILE},
+            {.name = "cert",
+             .kind = RUNG_OPTION_STRING,
+             .at = offsetof(drift_values, cert),
+             .metavar = "FILE",
+             .help = "also look for a token that these formats lose, and write a certificate for rung-check",
+             .complete = RUNG_COMPLETE_FILE},
+            {.name = "model",
+             .kind = RUNG_OPTION_STRING,
+             .at = offsetof(drift_values, model),
+             .metavar = "FILE",
+             .help = "where the model that the certificate is about goes",
              .complete = RUNG_COMPLETE_FILE},
             RUNG_OPTION_THREADS(drift_values, threads),
             {0},

@@ -16,7 +16,7 @@ static void print_head(rung_buf *out, const rung_drift *d)
     if (d->label[0]) rung_buf_printf(out, "%s: ", d->label);
     rung_buf_printf(out, "%s, %zu head%s of dk=%zu dv=%zu; %s inputs", c->mech->name, c->heads,
                     c->heads == 1 ? "" : "s", c->dk, c->dv, rung_drift_source_names[d->inputs]);
-    if (d->inputs != RUNG_DRIFT_FILE)
+    if (d->inputs != RUNG_DRIFT_FILE && d->inputs != RUNG_DRIFT_PROMPT)
         rung_buf_printf(out, ", decay %g a token, seed %llu", d->decay, (unsigned long long)d->seed);
     rung_buf_printf(out, "\n%s\n", d->numbers);
 }

@@ -10,6 +10,7 @@
 
 #include "rung/base.h"
 #include "rung/mech.h"
+#include "rung/model.h"
 #include "rung/render.h"
 
 RUNG_API_BEGIN
@@ -57,6 +58,7 @@ typedef enum rung_drift_source {
     RUNG_DRIFT_RECALL, /* pairs, then distractors with keys orthogonal to those of the pairs */
     RUNG_DRIFT_WORST,  /* a short stretch of tokens, again and again, which a search has found to drift most */
     RUNG_DRIFT_FILE,   /* tensors of a file */
+    RUNG_DRIFT_PROMPT, /* what a layer of a model gets on a prompt (rung_drift_kinds) */
 } rung_drift_source;
 extern const char *const rung_drift_source_names[]; /* NULL at the end */
 
@@ -68,7 +70,10 @@ extern const char *const rung_drift_source_names[]; /* NULL at the end */
 typedef struct rung_drift_options {
     rung_numbers numbers;
     rung_drift_source inputs;
-    const char *file;                 /* RUNG_DRIFT_FILE: safetensors or npz with the inputs of the mechanism */
+    const char *file; /* RUNG_DRIFT_FILE: safetensors or npz with the inputs of the mechanism */
+    /* RUNG_DRIFT_PROMPT: the inputs of `row_tokens` tokens, in the shapes of rung_stretch_exact; they are not copied */
+    const double *const *rows;
+    size_t row_tokens;
     size_t tokens;                    /* the longest prefix; a file may have fewer */
     double decay;                     /* the mean decay of a token, in (0, 1] */
     size_t pairs;                     /* stored pairs of the recall curve; 0: no curve */
@@ -118,7 +123,7 @@ typedef struct rung_drift_curve {
 
 typedef struct rung_drift {
     const rung_mech_conf *conf;
-    char label[64]; /* which layers these are; "" if there is only one kind */
+    char label[64]; /* which layers these are, for the caller to set */
     char numbers[256];
     rung_drift_source inputs;
     double decay;
@@ -147,6 +152,52 @@ void rung_drift_clear(rung_drift *drift);
 void rung_drift_verdict(rung_buf *out, const rung_drift *drift);
 void rung_drift_json(rung_jout *out, const rung_drift *drift); /* one object in an array */
 void rung_drift_svg(rung_buf *out, const rung_drift *drift);
+
+/* ---- layers ------------------------------------------------------------------------------------------------------ */
+
+#define RUNG_DRIFT_KINDS 64
+#define RUNG_DRIFT_NOTES 16
+
+/* Layers that are measured together. */
+typedef struct rung_drift_kind {
+    rung_mech_conf conf;
+    char label[64]; /* "" if there is only one kind */
+    size_t layers, first;
+    const double *rows[RUNG_MECH_INPUT_MAX]; /* of a model: the inputs of `tokens` tokens */
+    size_t tokens;
+} rung_drift_kind;
+
+typedef struct rung_drift_kinds {
+    size_t count, notes;
+    rung_drift_kind kind[RUNG_DRIFT_KINDS];
+    char note[RUNG_DRIFT_NOTES][160]; /* what is left out, and why */
+    rung_arch arch;
+    rung_arena arena;
+} rung_drift_kinds;
+
+/* The different recurrent groups of heads of an architecture. Clear them also after a failure. */
+rung_status rung_drift_kinds_arch(rung_drift_kinds *kinds, const char *text, const rung_arch_defaults *defaults,
+                                  rung_error *err);
+/* Those of a configuration or a GGUF header, one head each; or the layers of a model of ours (.safetensors), with what
+ * they get, in f64, on prompt 0 of its task. */
+rung_status rung_drift_kinds_file(rung_drift_kinds *kinds, const char *path, uint64_t seed, rung_error *err);
+void rung_drift_kinds_clear(rung_drift_kinds *kinds);
+
+/* ---- a certificate ----------------------------------------------------------------------------------------------- */
+
+/* A state collision: a token of which a model of one layer, with random weights, keeps nothing. */
+typedef struct rung_drift_loss {
+    bool found;
+    bool certifiable;      /* rung-check supports it */
+    char arch[64];         /* the layer of the model */
+    char how[480];         /* the attack, and what it says */
+    size_t token, lost_by; /* the first token that is lost; after so many tokens nothing of it is left */
+} rung_drift_loss;
+
+/* Looks, for at most a minute, for a token that `ask->numbers` lose, on the task eva, and writes model and certificate
+ * if there is one. Sizes of a head are at most 8 by 8. */
+rung_status rung_drift_certify(rung_drift_loss *loss, const rung_mech_conf *conf, const rung_drift_options *ask,
+                               const char *model, const char *cert, rung_error *err);
 
 RUNG_API_END
 

@@ -10,7 +10,7 @@
 
 #include "rung/io.h"
 
-const char *const rung_drift_source_names[] = {"random", "recall", "worst", "file", NULL};
+const char *const rung_drift_source_names[] = {"random", "recall", "worst", "file", "prompt", NULL};
 
 enum { STREAM_RANDOM = 0xd41f7, STREAM_BASIS, STREAM_VALUES, STREAM_PAIRS, STREAM_CONSTANTS };
 
@@ -212,12 +212,25 @@ static rung_status make_pattern(drift_stream *s, const rung_drift_options *ask, 
     return drift_search(s, &ask->numbers, arena, err);
 }
 
+/* The caller's rows. They are only read. */
+static void take_rows(drift_stream *s, const rung_drift_options *ask)
+{
+    const rung_mech_input *input = s->conf->mech->inputs;
+    s->period = s->tokens = ask->row_tokens;
+    for (size_t i = 0; input[i].name; i++)
+        *(rung_mech_is_constant(&input[i]) ? &s->constant[i] : &s->rows[i]) = (double *)ask->rows[i];
+}
+
 rung_status drift_stream_new(drift_stream *s, const rung_mech_conf *conf, const rung_drift_options *ask,
                              rung_arena *arena, rung_error *err)
 {
     *s =
         (drift_stream){.conf = conf, .source = ask->inputs, .decay = ask->decay, .seed = ask->seed, .tokens = SIZE_MAX};
     if (s->source == RUNG_DRIFT_FILE) return drift_stream_file(s, ask->file, arena, err);
+    if (s->source == RUNG_DRIFT_PROMPT) {
+        take_rows(s, ask);
+        return RUNG_OK;
+    }
     RUNG_TRY(make_constants(s, arena, err));
     if (s->source == RUNG_DRIFT_RECALL) return make_pairs(s, ask, arena, err);
     return s->source == RUNG_DRIFT_WORST ? make_pattern(s, ask, arena, err) : RUNG_OK;

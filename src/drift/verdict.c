@@ -114,37 +114,41 @@ static void put_loss(rung_buf *out, const rung_drift *d, const rung_drift_curve 
     rung_buf_puts(out, ".\n");
 }
 
-/* The least factor by which other formats keep pairs longer, over the decays for which those asked for lose some. */
-static double gain(const rung_drift *d, const char *name)
+/* Whether these formats read all that f64 reads, or keep all pairs at least twice as long as those asked for. */
+static bool helps(const rung_drift *d, const rung_drift_curve *c, const char *name)
 {
-    double least = INFINITY;
-    for (size_t i = 0; i < d->curves; i++) {
-        const rung_drift_curve *c = &d->curve[i], *f64 = curve_of(d, "f64", c->decay);
-        const rung_drift_curve *other = curve_of(d, name, c->decay);
-        if (strcmp(c->name, "all") != 0 || !reads_less(d, c, f64)) continue;
-        if (!other) return 0;
-        if (reads_less(d, other, f64)) least = fmin(least, (double)other->whole / fmax(1, (double)c->whole));
-    }
-    return least;
+    const rung_drift_curve *other = curve_of(d, name, c->decay);
+    if (!other) return false;
+    return !reads_less(d, other, curve_of(d, "f64", c->decay)) || other->whole >= 2 * c->whole + (c->whole == 0);
 }
 
-/* Which other formats of the state read every pair that f64 reads, or keep pairs at least twice as long. */
+static bool loses(const rung_drift *d, const rung_drift_curve *c)
+{
+    return strcmp(c->name, "all") == 0 && reads_less(d, c, curve_of(d, "f64", c->decay));
+}
+
+/* "measured: decays 1, 0.9999: ", of the curves that lose pairs and for which the two others help or do not. */
+static bool put_decays(rung_buf *out, const rung_drift *d, bool acc, bool stochastic)
+{
+    bool any = false;
+    for (size_t i = 0; i < d->curves; i++) {
+        const rung_drift_curve *c = &d->curve[i];
+        if (!loses(d, c) || helps(d, c, "state=acc") != acc || helps(d, c, "stochastic") != stochastic) continue;
+        rung_buf_printf(out, "%s%g", any ? ", " : "measured: decay ", c->decay), any = true;
+    }
+    return any;
+}
+
 static void put_advice(rung_buf *out, const rung_drift *d, const char *state, const char *wide)
 {
-    const double acc = gain(d, "state=acc"), stochastic = gain(d, "stochastic");
-    if (acc < 2 && stochastic < 2) {
-        if (part_of(d, "state=acc"))
-            rung_buf_printf(out,
-                            "measured: the state is not the only reason: a state in %s does not keep them twice as "
-                            "long.\n",
-                            wide);
-        return;
-    }
-    rung_buf_puts(out, "measured: keep the state in ");
-    if (acc >= 2) rung_buf_printf(out, "%s%s", wide, stochastic >= 2 ? ", or in " : "");
-    if (stochastic >= 2) rung_buf_printf(out, "%s with stochastic rounding", state);
-    rung_buf_puts(out, isinf(fmax(acc, stochastic)) ? ": that reads every pair that f64 reads.\n"
-                                                    : ": that keeps pairs at least twice as long.\n");
+    static const char longer[] = "; all pairs stay at least twice as long, or as long as in f64.\n";
+    if (!part_of(d, "state=acc")) return;
+    if (put_decays(out, d, true, true))
+        rung_buf_printf(out, ": keep the state in %s, or in %s with stochastic rounding%s", wide, state, longer);
+    if (put_decays(out, d, true, false)) rung_buf_printf(out, ": keep the state in %s%s", wide, longer);
+    if (put_decays(out, d, false, true)) rung_buf_printf(out, ": %s with stochastic rounding%s", state, longer);
+    if (put_decays(out, d, false, false))
+        rung_buf_printf(out, ": the state is not the only reason; in %s pairs do not stay twice as long.\n", wide);
 }
 
 static void put_recall(rung_buf *out, const rung_drift *d)
@@ -155,7 +159,7 @@ static void put_recall(rung_buf *out, const rung_drift *d)
     format_of(wide, sizeof wide, d->numbers, "acc=");
     for (size_t i = 0; i < d->curves; i++) {
         const rung_drift_curve *c = &d->curve[i];
-        if (strcmp(c->name, "all") != 0 || !reads_less(d, c, curve_of(d, "f64", c->decay))) continue;
+        if (!loses(d, c)) continue;
         put_loss(out, d, c, state, wide), lost = true;
     }
     if (lost)

@@ -110,16 +110,25 @@ static inline void trial_draw_input(trial *t, rung_rng *rng, size_t token, size_
         trial_key(rng, x, row);
 }
 
-static inline void trial_draw(trial *t, const rung_numbers *numbers, rung_rng *rng)
+static inline void trial_shape(trial *t, const rung_mech *mech, rung_rng *rng)
 {
-    const rung_mech *mech = rung_mech_get(trial_mechs[rung_rng_below(rng, RUNG_COUNT(trial_mechs))]);
     memset(t, 0, sizeof *t);
     t->conf = (rung_mech_conf){.mech = mech, .heads = 1, .causal = true};
     t->conf.dk = 1 + rung_rng_below(rng, TRIAL_DIM), t->conf.dv = 1 + rung_rng_below(rng, TRIAL_DIM);
-    t->numbers = &numbers[rung_rng_below(rng, TRIAL_NUMBERS)];
+}
+
+static inline void trial_fill(trial *t, rung_rng *rng)
+{
     t->tokens = 1 + rung_rng_below(rng, TRIAL_TOKENS);
     for (size_t token = 0; token < t->tokens; token++)
-        for (size_t i = 0; mech->inputs[i].name; i++) trial_draw_input(t, rng, token, i);
+        for (size_t i = 0; t->conf.mech->inputs[i].name; i++) trial_draw_input(t, rng, token, i);
+}
+
+static inline void trial_draw(trial *t, const rung_numbers *numbers, rung_rng *rng)
+{
+    trial_shape(t, rung_mech_get(trial_mechs[rung_rng_below(rng, RUNG_COUNT(trial_mechs))]), rng);
+    t->numbers = &numbers[rung_rng_below(rng, TRIAL_NUMBERS)];
+    trial_fill(t, rng);
 }
 
 /* One input of one token anew, as that of another token, or times a power of two or 1 + 2^-k. */

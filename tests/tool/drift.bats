@@ -33,13 +33,13 @@ assert any(s.startswith("proved: ") for s in layer["verdict"]) and any(s.startsw
 @test "drift: a narrow state loses pairs, and the verdict says what to do" {
     run -0 --separate-stderr rung drift delta --numbers f32,state=e8m2 --tokens 2048 --dk 16 --dv 16 --pairs 4
     [[ $output == *"measured: state in e8m2, decay 1: pairs stored more than "* ]]
-    [[ $output == *"measured: keep the state in f32"* ]]
+    [[ $output == *": keep the state in f32"* ]]
     [[ $output == *"proved: in this run the state is off by at most "* ]]
 }
 
 @test "drift: layers of an architecture, one by one" {
     run -0 rung drift '3*gdelta:dk=8:dv=8,full,mamba2:dk=4:dv=8' --tokens 100 --pairs 0
-    [[ $output == *"note: layer 3: full carries no state that is rounded at every token; it is left out"* ]]
+    [[ $output == *"note: full carries no state that is rounded at every token; it is left out"* ]]
     [[ $output == *"gdelta, 1 head of dk=8 dv=8"* && $output == *"mamba2, 1 head of dk=4 dv=8"* ]]
     [ "$(grep -c '^proved: ' <<<"$output")" = 2 ]
     run -0 --separate-stderr rung drift rnn --tokens 100 --dk 4 --dv 4
@@ -85,6 +85,46 @@ assert "one head" in layer["recall"]["why_none"]' <<<"$output"
     [[ $output == *"no tensor g"* ]]
     run -2 rung drift delta --in x.npz --inputs worst
     [[ $output == *"leave --inputs out"* ]]
+}
+
+@test "drift: a certificate of a loss, which rung-check accepts" {
+    for mech in mamba2 gdelta; do
+        run -0 rung drift "$mech" --dk 4 --dv 4 --tokens 64 --pairs 0 --numbers f32,state=e8m7 --cert lost.cert --model lost.safetensors
+        [[ $output == *"lost.cert: "*" keeps nothing of token "* ]]
+        run -10 "$(dirname "$RUNG")/rung-check" lost.cert lost.safetensors
+        grep -qx 'kind state-collision' lost.cert
+        grep -q 'state=bf16' lost.cert
+        sed -i 's/^state ./state f/' lost.cert
+        run "$(dirname "$RUNG")/rung-check" lost.cert lost.safetensors
+        [ "$status" != 10 ]
+        rm lost.cert lost.safetensors
+    done
+    run -2 rung drift mamba2 --tokens 64 --cert lost.cert
+    [[ $output == *"give --cert FILE and --model FILE"* ]]
+    run -2 rung drift rwkv7 --tokens 64 --pairs 0 --cert lost.cert --model lost.safetensors
+    [[ $output == *"rung-check cannot run rwkv7"* ]]
+}
+
+@test "drift: the layers of a configuration, and of a model on a prompt of its task" {
+    echo '{"architectures": ["Qwen3NextForCausalLM"], "model_type": "qwen3_next", "num_hidden_layers": 4,
+        "full_attention_interval": 4, "hidden_size": 64, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 16,
+        "linear_num_key_heads": 2, "linear_num_value_heads": 4, "linear_key_head_dim": 8, "linear_value_head_dim": 8,
+        "linear_conv_kernel_dim": 4}' >config.json
+    run -0 rung drift config.json --tokens 100 --pairs 2
+    [[ $output == *"gdelta, 1 head of dk=8 dv=16"* ]]
+    [[ $output == *"note: full carries no state"* ]]
+    rung build random --arch 'gdelta:dk=4:dv=4:unit=1,full,2*mamba2:dk=4:dv=4' --task eva N=16 V=4 -o model.safetensors
+    run -0 --separate-stderr rung drift model.safetensors --json
+    python '
+import json, sys
+layers = json.load(sys.stdin)["layers"]
+assert [l["layer"] for l in layers] == ["layer 0, group 0", "layer 2, group 0", "layer 3, group 0"], layers
+for l in layers:
+    assert l["inputs"] == "prompt" and l["recall"]["curves"] == []
+    assert 0 < l["parts"][0]["state_error"][-1] <= l["proved"]["run"][-1] + l["proved"]["f64_from_reals"][-1]' <<<"$output"
+    run -2 rung drift model.safetensors --inputs worst
+    [[ $output == *"leave --inputs out"* ]]
+    run -3 rung drift none.safetensors
 }
 
 @test "drift: a picture that a program can draw" {
