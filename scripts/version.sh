@@ -29,7 +29,7 @@ check() {
     copies | while IFS='|' read -r file before after; do
         said=$(sed -n "s/$before\([0-9.]*\)$after/\1/p" "$file" | head -n 1)
         [ "$said" = "$version" ] || { echo "version: $file says '$said', include/rung/base.h $version" >&2; exit 1; }
-    done
+    done || exit 1
     said=$(sed -n '1s/^rung (\([0-9.]*\)) .*/\1/p' debian/changelog)
     [ "$said" = "$version" ] || { echo "version: debian/changelog says '$said', include/rung/base.h $version" >&2; exit 1; }
     grep -q "^## $version" CHANGELOG.md || { echo "version: CHANGELOG.md has no section $version" >&2; exit 1; }
@@ -56,4 +56,7 @@ write() { # version
 }
 
 [ $# = 0 ] || write "$1"
-[ $# != 0 ] || { check && of_header; }
+if [ $# = 0 ]; then
+    check
+    of_header
+fi
