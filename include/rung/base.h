@@ -117,13 +117,15 @@ bool rung_size_add(size_t *out, size_t a, size_t b);
 
 typedef struct rung_arena {
     struct rung_arena_block *head;
-    size_t bytes; /* handed out so far */
+    size_t bytes;  /* handed out so far */
+    size_t mapped; /* blocks that are mappings of their own */
 } rung_arena;
 
 void rung_arena_init(rung_arena *arena);
 void rung_arena_clear(rung_arena *arena);
 /* Zeroed memory for count items of `size` bytes, aligned to 64. NULL, with a message, when the product overflows
- * or memory is out. count = 0 gives a valid pointer. */
+ * or memory is out. count = 0 gives a valid pointer. What is never written takes no memory, except that the system may
+ * give items of 2 MiB and more in pages of 2 MiB. */
 void *rung_arena_alloc(rung_arena *arena, size_t count, size_t size, rung_error *err);
 char *rung_arena_strdup(rung_arena *arena, const char *text, rung_error *err);
 

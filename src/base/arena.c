@@ -2,18 +2,29 @@
  * Copyright (c) The rung authors
  *
  * size, arena, heap: memory with checked products. An arena is a list of zeroed blocks; nothing in it is
- * freed or reused before rung_arena_clear, so fresh memory is zero without a memset.
+ * freed or reused before rung_arena_clear, so fresh memory is zero without a memset. A large item is a mapping of its
+ * own, for which we ask the system for huge pages.
  */
 #include "rung/base.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #define ALIGN 64 /* a cache line, and the widest vector */
 
 /* The size of a block. A small arena takes one block, and a thousand small items need few. */
 #define BLOCK_SIZE ((size_t)64 * 1024)
+
+/* A processor remembers the places of a few thousand pages, and 4096 tokens with their gradients have more pages of 4
+ * KiB than that. Blocks of at least one huge page begin near the beginning of one, and their whole huge pages are asked
+ * for. The last part of a block has small pages, so a block does not take more memory than it has. */
+#define HUGE_PAGE ((size_t)2 * 1024 * 1024)
+
+/* Rows of several large arrays are read together. If all arrays began at the same place of a page, these rows would
+ * share few sets of every cache. So each begins some rows further than the one before. */
+enum { STAGGER = 4096 + 256, STAGGERED = 16 };
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
@@ -79,26 +90,43 @@ struct rung_arena_block {
     struct rung_arena_block *next;
     char *free; /* aligned */
     size_t room;
+    void *mapping; /* NULL: the block is from the heap */
+    size_t mapped; /* bytes of the mapping */
 };
 
-void rung_arena_init(rung_arena *arena)
+/* The sanitizer looks for pointers in the heap only, and would call what they point to leaked. */
+static bool is_mapped(size_t room)
 {
-    *arena = (rung_arena){0};
+#ifdef WITH_ASAN
+    (void)room;
+    return false;
+#else
+    return room >= HUGE_PAGE;
+#endif
 }
 
-void rung_arena_clear(rung_arena *arena)
+/* A block of zeroed memory, or NULL. A system without huge pages gives small ones. The head of the block is elsewhere:
+ * what nobody writes shall take no memory. */
+static struct rung_arena_block *map_block(size_t room, size_t number)
 {
-    while (arena->head) {
-        struct rung_arena_block *block = arena->head;
-        arena->head = block->next;
+    size_t skip = number % STAGGERED * STAGGER, whole;
+    if (!rung_size_add(&whole, room, HUGE_PAGE + skip)) return NULL;
+    struct rung_arena_block *block = calloc(1, sizeof *block);
+    char *mapping = block ? mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) : MAP_FAILED;
+    if (mapping == MAP_FAILED) {
         free(block);
+        return NULL;
     }
-    rung_arena_init(arena);
+    char *aligned = mapping + (HUGE_PAGE - (uintptr_t)mapping % HUGE_PAGE) % HUGE_PAGE;
+#ifdef MADV_HUGEPAGE
+    (void)madvise(aligned, skip + room, MADV_HUGEPAGE); /* advice: without it the memory is the same, but slower */
+#endif
+    *block = (struct rung_arena_block){.free = aligned + skip, .room = room, .mapping = mapping, .mapped = whole};
+    return block;
 }
 
-static struct rung_arena_block *new_block(size_t room)
+static struct rung_arena_block *heap_block(size_t room)
 {
-    assert(room > 0 && room % ALIGN == 0);
     size_t bytes;
     if (!rung_size_add(&bytes, room, sizeof(struct rung_arena_block) + ALIGN)) return NULL;
     struct rung_arena_block *block = calloc(bytes, 1);
@@ -110,14 +138,42 @@ static struct rung_arena_block *new_block(size_t room)
     return block;
 }
 
+static struct rung_arena_block *new_block(size_t room, size_t number)
+{
+    assert(room > 0 && room % ALIGN == 0);
+    return is_mapped(room) ? map_block(room, number) : heap_block(room);
+}
+
+static void free_block(struct rung_arena_block *block)
+{
+    if (block->mapping) munmap(block->mapping, block->mapped);
+    free(block);
+}
+
+void rung_arena_init(rung_arena *arena)
+{
+    *arena = (rung_arena){0};
+}
+
+void rung_arena_clear(rung_arena *arena)
+{
+    while (arena->head) {
+        struct rung_arena_block *block = arena->head;
+        arena->head = block->next;
+        free_block(block);
+    }
+    rung_arena_init(arena);
+}
+
 /* Returns a block with room for `need` more bytes, or NULL. The block is the head of the list, except for a large item:
  * that gets a block of its own behind the head, so that the free room of the head stays in use. */
 static struct rung_arena_block *block_with_room(rung_arena *arena, size_t need)
 {
     if (arena->head && arena->head->room >= need) return arena->head;
     bool large = need > BLOCK_SIZE / 4;
-    struct rung_arena_block *block = new_block(large ? need : BLOCK_SIZE);
+    struct rung_arena_block *block = new_block(large ? need : BLOCK_SIZE, arena->mapped);
     if (!block) return NULL;
+    arena->mapped += block->mapping != NULL;
     if (large && arena->head) {
         block->next = arena->head->next;
         arena->head->next = block;

@@ -6,6 +6,7 @@
 #include "rung/base.h"
 
 #include <setjmp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -137,6 +138,99 @@ static void arena_refuses_overflow_and_exhaustion_and_stays_usable(void **state)
     rung_arena_clear(&arena);
 }
 
+/* Sizes around one huge page and several, filled and read back, in an arena that holds small items too. */
+static void large_items_are_zeroed_aligned_and_apart(void **state)
+{
+    (void)state;
+    enum { MIB = 1024 * 1024, LARGE = 40 };
+    static const size_t base[] = {2 * MIB - 200, 2 * MIB - 64, 2 * MIB, 2 * MIB + 1, 4 * MIB + 4097};
+    unsigned char *items[LARGE];
+    rung_arena arena;
+    rung_arena_init(&arena);
+    for (int round = 0; round < 2; round++) {
+        for (size_t i = 0; i < LARGE; i++) {
+            size_t size = base[i % RUNG_COUNT(base)];
+            assert_string_equal(rung_arena_strdup(&arena, "between", NULL), "between");
+            items[i] = rung_arena_alloc(&arena, size, 1, NULL);
+            assert_non_null(items[i]);
+            assert_int_equal((uintptr_t)items[i] % 64, 0);
+            for (size_t j = 0; j < size; j++)
+                if (items[i][j]) fail_msg("item %zu has %d at %zu", i, items[i][j], j);
+            memset(items[i], (int)i + 1, size);
+        }
+        for (size_t i = 0; i < LARGE; i++)
+            for (size_t j = 0; j < base[i % RUNG_COUNT(base)]; j++)
+                if (items[i][j] != i + 1) fail_msg("item %zu was overwritten at %zu", i, j);
+        rung_arena_clear(&arena);
+        assert_int_equal(arena.mapped, 0);
+    }
+}
+
+#if defined(__linux__) && !defined(__SANITIZE_ADDRESS__)
+/* Pages of this process that are in memory, in bytes. */
+static size_t resident(void)
+{
+    unsigned long total, pages;
+    FILE *f = fopen("/proc/self/statm", "r");
+    assert_non_null(f);
+    assert_int_equal(fscanf(f, "%lu %lu", &total, &pages), 2);
+    fclose(f);
+    return pages * 4096;
+}
+
+/* Whether the mapping that holds the address has been advised to have huge pages: the flag "hg". */
+static bool is_advised(const void *address)
+{
+    char line[512];
+    bool inside = false, advised = false;
+    FILE *f = fopen("/proc/self/smaps", "r");
+    assert_non_null(f);
+    while (fgets(line, sizeof line, f)) {
+        uintptr_t from, to;
+        if (sscanf(line, "%zx-%zx ", &from, &to) == 2) inside = from <= (uintptr_t)address && (uintptr_t)address < to;
+        if (inside && strncmp(line, "VmFlags:", 8) == 0) advised = strstr(line, " hg") != NULL;
+    }
+    fclose(f);
+    return advised;
+}
+
+/* An untouched item takes no memory, a touched byte takes at most one huge page, and all of it is given back. */
+static void large_items_take_memory_where_they_are_touched(void **state)
+{
+    (void)state;
+    enum { MIB = 1024 * 1024, LARGE = 256 * MIB };
+    rung_arena arena;
+    rung_arena_init(&arena);
+    size_t before = resident();
+    char *item = rung_arena_alloc(&arena, LARGE, 1, NULL);
+    assert_non_null(item);
+    assert_true(resident() - before < MIB);
+    item[LARGE / 2] = 1;
+    assert_true(resident() - before < 4 * MIB);
+    item[LARGE - 1] = 1; /* behind the last whole huge page */
+    assert_true(resident() - before < 7 * MIB);
+    memset(item, 1, LARGE);
+    assert_true(resident() - before >= LARGE && resident() - before < LARGE + 4 * MIB);
+    rung_arena_clear(&arena);
+    assert_true(resident() < before + MIB);
+}
+
+static void large_items_ask_for_huge_pages(void **state)
+{
+    (void)state;
+    FILE *f = fopen("/sys/kernel/mm/transparent_hugepage/enabled", "r");
+    if (!f) skip(); /* a system without them, where the advice fails and the tests above pass all the same */
+    fclose(f);
+    rung_arena arena;
+    rung_arena_init(&arena);
+    const char *large = rung_arena_alloc(&arena, (size_t)4 * 1024 * 1024, 1, NULL);
+    const char *small = rung_arena_alloc(&arena, 1000, 1, NULL);
+    assert_true(is_advised(large));
+    assert_false(is_advised(small));
+    rung_arena_clear(&arena);
+}
+#endif
+
 #ifdef __SANITIZE_ADDRESS__
 int __asan_address_is_poisoned(const volatile void *);
 
@@ -160,6 +254,11 @@ int main(void)
         cmocka_unit_test(sizes_agree_with_128_bit_arithmetic),
         cmocka_unit_test(heap_refuses_overflow_and_exhaustion_with_a_message),
         cmocka_unit_test(items_are_zeroed_aligned_and_apart),
+        cmocka_unit_test(large_items_are_zeroed_aligned_and_apart),
+#if defined(__linux__) && !defined(__SANITIZE_ADDRESS__)
+        cmocka_unit_test(large_items_take_memory_where_they_are_touched),
+        cmocka_unit_test(large_items_ask_for_huge_pages),
+#endif
         cmocka_unit_test(arena_refuses_overflow_and_exhaustion_and_stays_usable),
 #ifdef __SANITIZE_ADDRESS__
         cmocka_unit_test(sanitizer_sees_an_overrun_inside_an_arena),

@@ -206,6 +206,42 @@ static void a_product_is_one_chain_of_fused_steps_per_element(void **state)
     for_all(check_product);
 }
 
+static void check_long_product(const rung_kernels *kern, size_t n, rung_rng *rng)
+{
+    check_product(kern, 480 + 2 * n, rng);
+}
+
+/* A sum that is -0 stays -0 where a long inner index is cut: -0 + -0 * 1 is -0, but 0 + -0 * 1 is 0. */
+static void check_negative_zero(const rung_kernels *kern, size_t n, rung_rng *rng)
+{
+    enum { T = 29, COLS = 40, INNER = 600 };
+    static float x[T * INNER], w[INNER * COLS];
+    float bias[COLS], y[T * COLS];
+    (void)n, (void)rng;
+    for (size_t i = 0; i < RUNG_COUNT(x); i++) x[i] = -0.0f;
+    for (size_t i = 0; i < RUNG_COUNT(w); i++) w[i] = 1;
+    for (size_t i = 0; i < COLS; i++) bias[i] = -0.0f;
+    kern->multiply(&(rung_product){.y = y,
+                                   .x = x,
+                                   .panels = w,
+                                   .bias = bias,
+                                   .rows = T,
+                                   .cols = COLS,
+                                   .inner = INNER,
+                                   .y_row = COLS,
+                                   .x_row = INNER,
+                                   .x_inner = 1,
+                                   .w_row = COLS});
+    for (size_t i = 0; i < RUNG_COUNT(y); i++) assert_true(y[i] == 0 && signbit(y[i]));
+}
+
+static void a_long_product_is_the_same_chain(void **state)
+{
+    (void)state;
+    for_all(check_long_product);
+    for_all(check_negative_zero);
+}
+
 static void check_elements(const rung_kernels *kern, size_t n, rung_rng *rng)
 {
     float x[N_MAX], y[N_MAX] = {0}, got[N_MAX], want[N_MAX] = {0};
@@ -528,6 +564,7 @@ int main(void)
         cmocka_unit_test(dot_uses_every_element_once_in_the_published_order),
         cmocka_unit_test(linear_is_rows_times_columns_plus_bias),
         cmocka_unit_test(a_product_is_one_chain_of_fused_steps_per_element),
+        cmocka_unit_test(a_long_product_is_the_same_chain),
         cmocka_unit_test(norms_and_their_slopes_are_those_of_the_formula),
         cmocka_unit_test(activations_are_near_those_in_double),
         cmocka_unit_test(gelu_of_the_largest_numbers_is_one_of_them),
