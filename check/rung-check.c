@@ -537,6 +537,7 @@ struct stored {
 static struct {
     bool mixed, stochastic;
     uint64_t seed;
+    size_t chunk; /* tokens after which a state is stored */
     struct stored of[QUANTITIES];
 } mixture;
 
@@ -605,6 +606,12 @@ static bool set_mixture(struct text text)
         mixture.mixed = mixture.mixed || compare_text(s->name, mixture.of[ACC].name) != 0;
     }
     num = *acc;
+    mixture.chunk = 1;
+    if (text.len > 6 && memcmp(text.at, "chunk=", 6) == 0) {
+        struct text value = cut(&text, ',');
+        cut(&value, '=');
+        if (!canonical(&mixture.chunk, value, 1 << 20) || mixture.chunk < 2) return false;
+    }
     if (text.len) {
         struct text round = cut(&text, ','), seed = text, word = cut(&seed, '=');
         size_t value = 0;
@@ -612,7 +619,8 @@ static bool set_mixture(struct text text)
             return false;
         mixture.stochastic = mixture.mixed = true, mixture.seed = value;
     }
-    return mixture.mixed;
+    bool stores = mixture.stochastic || compare_text(mixture.of[STATE].name, mixture.of[ACC].name) != 0;
+    return mixture.mixed && (stores || mixture.chunk == 1);
 }
 
 static size_t scales_of(const struct stored *s, size_t row)
@@ -2252,10 +2260,12 @@ static void correction(double *u, const double *state, const double *k, const do
     for (size_t i = 0; i < s->dv; i++) u[i] = mul(beta, sub(v ? v[i] : 0, u[i]));
 }
 
-/* The state of head h, of `count` numbers, after the present token: rows of dv numbers, and a shorter one. */
+/* The state of head h, of `count` numbers, after the present token, if a chunk ends there: rows of dv numbers, and a
+ * shorter one. */
 static void store_state(const struct group *g, size_t h, size_t count)
 {
     const struct stored *s = &mixture.of[STATE];
+    if ((g->tokens + 1) % mixture.chunk) return;
     size_t dv = g->shape.dv, rows = count / dv, rest = count % dv;
     double *state = g->state + h * count;
     double *scales = g->scales ? g->scales + h * (rows * scales_of(s, dv) + scales_of(s, rest)) : NULL;
@@ -2741,13 +2751,19 @@ static void compare_row(struct text hex, const char *what, const double *v, size
     compare_end(&reader);
 }
 
+/* Inside a chunk a state is in acc. */
+static enum quantity quantity_of_state(const struct group *g)
+{
+    return mixture.mixed && g->tokens % mixture.chunk ? ACC : STATE;
+}
+
 /* A slot: for each head its key and its value, or the rows of its state. */
 static void compare_slot(struct reader *reader, const struct group *g, size_t slot)
 {
     const struct shape *s = &g->shape;
     const double *v = g->state + slot * g->slot, *scales = g->scales ? g->scales + slot * g->slot_scales : NULL;
     size_t head = g->slot / s->heads, rows = keeps_tokens(s) ? 1 : head / s->dv, row = keeps_tokens(s) ? s->dk : s->dv;
-    enum quantity q = keeps_tokens(s) ? CACHE : STATE;
+    enum quantity q = keeps_tokens(s) ? CACHE : quantity_of_state(g);
     for (size_t h = 0; h < s->heads; h++, v += head) {
         compare_rows_of(reader, q, v, &scales, rows, row);
         compare_rows_of(reader, q, v + rows * row, &scales, 1, head - rows * row);

@@ -38,7 +38,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size) memcpy(text, data, size);
     if (rung_numbers_parse(&n, text, &err) == RUNG_OK) {
         require(rung_numbers_parse(&again, n.name, NULL) == RUNG_OK && strcmp(again.name, n.name) == 0);
-        require(again.mixed == n.mixed && again.stochastic == n.stochastic);
+        require(again.mixed == n.mixed && again.stochastic == n.stochastic && again.chunk == n.chunk);
+        require(n.chunk >= 1 && (n.mixed || n.chunk == 1));
         require(!n.stochastic || again.seed == n.seed);
         for (size_t q = 0; q < RUNG_QUANTITY_COUNT; q++) check_stored(&n, &n.of[q]);
     } else {

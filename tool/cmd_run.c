@@ -240,7 +240,8 @@ const tool_command tool_command_run = {
         "Without --task the model's own task is used. --numbers fp32 is the fast evaluator; f64, f32, bf16, f16, "
         "eXmY and qI.F round every stored number and every operation to that format, in a fixed order that "
         "docs/numbers.md specifies. Formats may be mixed as servers mix them: a format or served:NAME, then "
-        "QUANTITY=FORMAT for weights, act, acc, state, cache, gate, beta; round=stochastic rounds states by a seed.",
+        "QUANTITY=FORMAT for weights, act, acc, state, cache, gate, beta; chunk=N stores states every N tokens, and "
+        "round=stochastic rounds them by a seed.",
     .examples =
         (const tool_example[]){
             {"rung run m.safetensors --count 1000", "accuracy with its interval, beside the guess levels"},

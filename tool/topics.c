@@ -55,6 +55,7 @@ static const tool_topic TOPICS[] = {
                 {"served:NAME", "mixed formats as servers have them: bf16, state32, fp8, int8"},
                 {"f32,state=bf16", "a format or a set, then what differs: weights, act, acc, state, cache, gate, beta"},
                 {"f32,state=int8/row", "with a scale: int8, int4, e4m3fn, e2m1fn for a row or a block; mxfp8, mxfp4"},
+                {"chunk=64", "states are stored every 64 tokens, not after each"},
                 {"round=stochastic,seed=7", "states rounded by chance, the same for the same seed"},
                 {0},
             },

@@ -136,8 +136,9 @@ rung_claim_spec rung_claim_spec_of_prompt(const rung_task_conf *task, uint64_t n
 /* Sets the bits of accumulators, states and caches. */
 void rung_claim_spec_set_bits(rung_claim_spec *about, int bits);
 /* The same for mixed formats: accumulators have the bits of acc, states those of state, and what a window, a cache or a
- * convolution keeps the larger ones of cache and act. A scale counts with every number of its block, so that these are
- * never fewer bits than the evaluator carries. */
+ * convolution keeps the larger ones of cache and act. A scale counts with every number of its block, and states that
+ * are stored once in a chunk have at least the bits of acc, so that these are never fewer bits than the evaluator
+ * carries. */
 void rung_claim_spec_set_numbers(rung_claim_spec *about, const rung_numbers *numbers);
 
 typedef struct rung_claim rung_claim;

@@ -287,7 +287,9 @@ typedef struct rung_kept {
 } rung_kept;
 rung_kept rung_mech_kept(const rung_mech_conf *conf);
 rung_quantity rung_mech_kept_quantity(const rung_mech *mech); /* STATE or CACHE */
-size_t rung_kept_elements(const rung_kept *kept);             /* of a unit */
+/* How it is stored after so many tokens. */
+const rung_stored *rung_mech_stored(const rung_mech *mech, const rung_numbers *numbers, size_t tokens);
+size_t rung_kept_elements(const rung_kept *kept); /* of a unit */
 size_t rung_kept_scales(const rung_kept *kept, const rung_stored *stored);
 uint64_t rung_kept_bits(const rung_kept *kept, const rung_stored *stored);
 /* Bits of what is carried after `tokens` tokens in these formats; UINT64_MAX if the number does not fit. */
@@ -311,7 +313,7 @@ typedef struct rung_stretch_f32 {
     size_t scratch_size;
 } rung_stretch_f32;
 
-/* The formats in which a stretch stores its state after every token. */
+/* The formats in which a stretch stores its state after every token, or after every chunk of tokens. */
 typedef struct rung_keeper {
     const rung_numbers *numbers;
     size_t layer, group; /* for stochastic rounding */

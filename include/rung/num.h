@@ -187,12 +187,13 @@ typedef struct rung_numbers {
     rung_fmt acc; /* every operation is one of this format */
     rung_stored of[RUNG_QUANTITY_COUNT];
     bool mixed;      /* false: everything is in acc, rounded to nearest */
+    size_t chunk;    /* states are stored after every token whose number, from 1, is a multiple of it; acc in between */
     bool stochastic; /* states are rounded stochastically */
     uint64_t seed;
     char name[256]; /* canonical: the name of the format, or "weights=...,act=...,..." */
 } rung_numbers;
 
-/* "FORMAT", or "[FORMAT | served:NAME] {,QUANTITY=STORED} [,round=stochastic] [,seed=N]". */
+/* "FORMAT", or "[FORMAT | served:NAME] {,QUANTITY=STORED} [,chunk=N] [,round=stochastic] [,seed=N]". */
 rung_status rung_numbers_parse(rung_numbers *numbers, const char *text, rung_error *err);
 void rung_numbers_of_fmt(rung_numbers *numbers, const rung_fmt *fmt); /* everything in one format */
 /* The named sets: served:NAME stands for rung_served_at(index)->text. */
@@ -200,6 +201,9 @@ typedef struct rung_served {
     const char *name, *text, *meaning;
 } rung_served;
 const rung_served *rung_served_at(size_t index); /* NULL beyond the last */
+
+/* How a recurrent state is stored after so many tokens: as `state`, or inside a chunk as `acc`. */
+const rung_stored *rung_numbers_state_after(const rung_numbers *numbers, size_t tokens);
 
 size_t rung_stored_scales(const rung_stored *stored, size_t row); /* scales of a row of so many numbers */
 uint64_t rung_stored_bits(const rung_stored *stored, size_t rows, size_t row);

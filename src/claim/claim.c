@@ -70,6 +70,7 @@ void rung_claim_spec_set_numbers(rung_claim_spec *about, const rung_numbers *num
     int cache = most_bits(&numbers->of[RUNG_QUANTITY_CACHE]), act = most_bits(&numbers->of[RUNG_QUANTITY_ACT]);
     about->accumulator_bits = numbers->acc.bits;
     about->state_bits = most_bits(&numbers->of[RUNG_QUANTITY_STATE]);
+    if (numbers->chunk > 1 && about->state_bits < numbers->acc.bits) about->state_bits = numbers->acc.bits;
     about->cache_bits = cache > act ? cache : act;
     about->mixed = numbers->mixed;
 }

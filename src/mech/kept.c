@@ -10,6 +10,12 @@ rung_quantity rung_mech_kept_quantity(const rung_mech *mech)
     return mech->keeps == RUNG_KEEPS_TOKENS ? RUNG_QUANTITY_CACHE : RUNG_QUANTITY_STATE;
 }
 
+const rung_stored *rung_mech_stored(const rung_mech *mech, const rung_numbers *numbers, size_t tokens)
+{
+    if (rung_mech_kept_quantity(mech) == RUNG_QUANTITY_CACHE) return &numbers->of[RUNG_QUANTITY_CACHE];
+    return rung_numbers_state_after(numbers, tokens);
+}
+
 rung_kept rung_mech_kept(const rung_mech_conf *conf)
 {
     size_t dk = conf->dk, dv = conf->dv;
@@ -42,7 +48,7 @@ uint64_t rung_mech_state_bits(const rung_mech_conf *conf, const rung_numbers *nu
     size_t elements = rung_mech_state_elements(conf, tokens), bits;
     if (!numbers->mixed) return rung_size_mul(&bits, elements, (size_t)numbers->acc.bits) ? bits : UINT64_MAX;
     rung_kept kept = rung_mech_kept(conf);
-    uint64_t each = rung_kept_bits(&kept, &numbers->of[rung_mech_kept_quantity(conf->mech)]);
+    uint64_t each = rung_kept_bits(&kept, rung_mech_stored(conf->mech, numbers, tokens));
     if (elements == SIZE_MAX) return UINT64_MAX;
     return rung_size_mul(&bits, elements / rung_kept_elements(&kept), (size_t)each) ? bits : UINT64_MAX;
 }

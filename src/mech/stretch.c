@@ -150,11 +150,12 @@ static bool stores_state(const rung_stretch_exact *s)
     return n->stochastic || strcmp(n->of[RUNG_QUANTITY_STATE].name, n->acc.name) != 0;
 }
 
-/* Stores the state of a head after the token at `pos`. */
+/* Stores the state of a head after the token at `pos`, if a chunk ends there. */
 static void store_head(const rung_stretch_exact *s, const rung_kept *kept, size_t head, size_t pos)
 {
     const rung_keeper *k = s->keeper;
     const rung_stored *stored = &k->numbers->of[RUNG_QUANTITY_STATE];
+    if ((pos + 1) % k->numbers->chunk) return;
     size_t at = head * rung_kept_elements(kept), scale = head * rung_kept_scales(kept, stored);
     rung_dither dither = {.key = rung_dither_key(k->numbers->seed, k->layer, k->group, pos)};
     for (size_t p = 0; p < 2; p++) {
@@ -166,16 +167,19 @@ static void store_head(const rung_stretch_exact *s, const rung_kept *kept, size_
     }
 }
 
-/* Token by token, as the state is stored after each. The query of a token reads the state before it is stored. */
+/* Up to the end of a chunk, mostly a single token, as the state is stored there. The query of a token reads the state
+ * before it is stored. */
 static void scan_stored_head(const rung_stretch_exact *s, size_t head, double *scratch)
 {
     const double *rows[RUNG_MECH_INPUT_MAX];
     const rung_kept kept = rung_mech_kept(s->conf);
-    size_t row = s->conf->heads * s->conf->dv;
-    for (size_t t = 0; t < s->tokens; t++) {
+    const size_t row = s->conf->heads * s->conf->dv, chunk = s->keeper->numbers->chunk;
+    for (size_t t = 0, count; t < s->tokens; t += count) {
+        const size_t room = chunk - (s->pos + t) % chunk, left = s->tokens - t;
+        count = room < left ? room : left;
         rows_at_exact(rows, s, t);
-        s->conf->mech->scan_exact(s->o + t * row, s->state, rows, s->pos + t, 1, head, s->conf, s->fmt, scratch);
-        store_head(s, &kept, head, s->pos + t);
+        s->conf->mech->scan_exact(s->o + t * row, s->state, rows, s->pos + t, count, head, s->conf, s->fmt, scratch);
+        store_head(s, &kept, head, s->pos + t + count - 1);
     }
 }
 

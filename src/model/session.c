@@ -218,7 +218,7 @@ static uint64_t pack_kept(uint8_t *out, uint64_t bit, const rung_session *s, con
                           const rung_mech_conf *conf, size_t elements)
 {
     const rung_kept kept = rung_mech_kept(conf);
-    const rung_stored *stored = &s->program->numbers.of[rung_mech_kept_quantity(conf->mech)];
+    const rung_stored *stored = rung_mech_stored(conf->mech, &s->program->numbers, s->tokens);
     const double *x = state->mech.x, *scales = state->scales;
     for (const double *end = x + elements; x < end;)
         for (size_t p = 0; p < 2; p++) {

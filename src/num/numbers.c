@@ -148,9 +148,14 @@ static void all_in(rung_numbers *n, const rung_fmt *fmt)
 
 void rung_numbers_of_fmt(rung_numbers *numbers, const rung_fmt *fmt)
 {
-    *numbers = (rung_numbers){.acc = *fmt};
+    *numbers = (rung_numbers){.acc = *fmt, .chunk = 1};
     all_in(numbers, fmt);
     snprintf(numbers->name, sizeof numbers->name, "%s", fmt->name);
+}
+
+const rung_stored *rung_numbers_state_after(const rung_numbers *numbers, size_t tokens)
+{
+    return &numbers->of[tokens % numbers->chunk ? RUNG_QUANTITY_ACC : RUNG_QUANTITY_STATE];
 }
 
 /* Whether every value of `inner` is one of `outer`. */
@@ -174,6 +179,17 @@ static rung_status check_places(const rung_numbers *n, rung_error *err)
                              name, n->of[q].name, name);
     }
     return RUNG_OK;
+}
+
+/* A state that is in acc anyway has nothing to wait for. */
+static rung_status check_chunk(const rung_numbers *n, rung_error *err)
+{
+    const bool stored = n->stochastic || strcmp(n->of[RUNG_QUANTITY_STATE].name, n->of[RUNG_QUANTITY_ACC].name) != 0;
+    if (n->chunk == 1 || stored) return RUNG_OK;
+    return rung_fail(err, RUNG_USAGE,
+                     "numbers: chunk=%zu is for states in another format than acc=%s; add one, such as state=e4m3, or "
+                     "leave the chunk out",
+                     n->chunk, n->acc.name);
 }
 
 static rung_status check_held(const rung_numbers *n, rung_error *err)
@@ -207,8 +223,21 @@ static void settle(rung_numbers *n)
     for (size_t q = 0; n->mixed && q < RUNG_QUANTITY_COUNT; q++)
         used += (size_t)snprintf(n->name + used, sizeof n->name - used, "%s%s=%s", q ? "," : "", rung_quantity_names[q],
                                  n->of[q].name);
+    if (n->chunk > 1) used += (size_t)snprintf(n->name + used, sizeof n->name - used, ",chunk=%zu", n->chunk);
     if (n->stochastic)
         snprintf(n->name + used, sizeof n->name - used, ",round=stochastic,seed=%llu", (unsigned long long)n->seed);
+}
+
+enum { CHUNK_MOST = 1 << 20 };
+
+/* A number from 1 to CHUNK_MOST without leading zeros. */
+static bool read_chunk(size_t *chunk, const char *text)
+{
+    size_t value = 0;
+    if (*text < '1' || *text > '9' || strlen(text) > 7) return false;
+    for (; *text >= '0' && *text <= '9'; text++) value = 10 * value + (size_t)(*text - '0');
+    *chunk = value;
+    return *text == '\0' && value <= CHUNK_MOST;
 }
 
 static bool read_seed(uint64_t *seed, const char *text)
@@ -226,12 +255,12 @@ static rung_status unknown_key(const char *key, rung_error *err)
     if (near) return rung_fail(err, RUNG_USAGE, "numbers: unknown quantity '%.24s'; did you mean '%s'?", key, near);
     return rung_fail(err, RUNG_USAGE,
                      "numbers: unknown quantity '%.24s'; there are weights, act, acc, state, cache, gate, beta, and "
-                     "round=stochastic and seed=N",
+                     "chunk=N, round=stochastic and seed=N",
                      key);
 }
 
 typedef struct seen_keys {
-    bool quantity[RUNG_QUANTITY_COUNT], round, seed;
+    bool quantity[RUNG_QUANTITY_COUNT], chunk, round, seed;
 } seen_keys;
 
 static rung_status once(bool *seen, const char *key, rung_error *err)
@@ -251,6 +280,12 @@ static rung_status take_setting(rung_numbers *n, char *word, seen_keys *seen, ru
         n->stochastic = strcmp(value, "stochastic") == 0;
         if (n->stochastic || strcmp(value, "nearest") == 0) return RUNG_OK;
         return rung_fail(err, RUNG_USAGE, "numbers: round is nearest or stochastic, not '%.24s'", value);
+    }
+    if (strcmp(word, "chunk") == 0) {
+        RUNG_TRY(once(&seen->chunk, word, err));
+        if (read_chunk(&n->chunk, value)) return RUNG_OK;
+        return rung_fail(err, RUNG_USAGE, "numbers: chunk is a number of tokens from 1 to %d, not '%.24s'", CHUNK_MOST,
+                         value);
     }
     if (strcmp(word, "seed") == 0) {
         RUNG_TRY(once(&seen->seed, word, err));
@@ -324,5 +359,6 @@ rung_status rung_numbers_parse(rung_numbers *numbers, const char *text, rung_err
     if (rest) RUNG_TRY(take_settings(numbers, rest, err));
     settle(numbers);
     RUNG_TRY(check_places(numbers, err));
+    RUNG_TRY(check_chunk(numbers, err));
     return check_held(numbers, err);
 }

@@ -71,7 +71,8 @@ static void pack_slot(struct packer *p, const struct group *g, size_t slot)
     const struct shape *s = &g->shape;
     const double *v = g->state + slot * g->slot, *scales = g->scales ? g->scales + slot * g->slot_scales : NULL;
     size_t head = g->slot / s->heads;
-    enum quantity q = keeps_tokens(s) ? CACHE : STATE;
+    bool inside = mixture.mixed && g->tokens % mixture.chunk; /* a chunk: the state is in acc */
+    enum quantity q = keeps_tokens(s) ? CACHE : inside ? ACC : STATE;
     for (size_t h = 0; h < s->heads; h++)
         for (size_t at = 0; at < head;) {
             size_t row = !keeps_tokens(s) ? s->dv : at == 0 ? s->dk : s->dv;

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) The rung authors
 #
-# Writes tests/fixtures/check. Run by hand after a change of the format; the result is stored. The
+# Writes tests/fixtures/check. Run by hand after a change of the format; the result is stored. make_corpus.py NAME...: only what
+# is accepted of these models, and what is malformed in mixed formats. The
 # collisions are found by looking at all prompts of tiny tasks in tiny formats with what the checker itself computes; that rung
 # computes the same is the business of test_forward.py.
 import pathlib
@@ -50,10 +51,20 @@ MODELS = [
     ("e11", "full,kda", ["--positions", "learned", "--mlp", "swiglu", "--norm", "layer"], "e11m25", EVA),
     ("f32", "window:W=3,loglinear", ["--positions", "rotary", "--mlp", "gelu", "--norm", "rms"], "f32", EVA),
     ("bf16", "gla,mamba2", ["--positions", "rotary", "--norm", "layer"], "bf16", EVA),
+    ("stored", "linear:norm=0", ["--positions", "none"], "weights=e5m2,act=e4m3,acc=e5m6,state=e2m1,cache=e3m2,gate=e3m2,beta=e3m2", EVA),
+    ("scales", "retnet@2|window:W=1@1", ["--positions", "none"],
+     "weights=int8/row,act=e3m2,acc=f32,state=int4/row*e8m0,cache=e2m1fn/2*bf16,gate=f32,beta=f32", EVA),
+    ("chance", "gdelta:conv=2", ["--positions", "none"],
+     "weights=f32,act=e3m2,acc=f32,state=e2m1,cache=f32,gate=bf16,beta=e3m2,round=stochastic,seed=5", EVA),
+    ("chunkend", "kda:unit=1", ["--positions", "none", "--norm", "rms"],
+     "weights=bf16,act=e3m2,acc=f32,state=e3m1,cache=bf16,gate=f32,beta=bf16,chunk=3", EVA),
+    ("inchunk", "delta", ["--positions", "none"],
+     "weights=e3m2,act=e3m2,acc=e3m3,state=e2m1,cache=e3m2,gate=e3m2,beta=e2m1,chunk=2,round=stochastic,seed=0", EVA),
+    ("fp8", "full,mamba2", ["--positions", "learned"], "weights=mxfp8,act=bf16,acc=f32,state=bf16,cache=e4m3fn,gate=f32,beta=bf16", EVA),
 ]
 ALL_KINDS = ["wrong-answer", "state-collision", "view-collision", "block-collision"]
 WANTED = {name: set(ALL_KINDS[:3]) for name, *_ in MODELS}
-for _name in ("wide", "e11", "f32", "bf16", "seqone"):
+for _name in ("wide", "e11", "f32", "bf16", "seqone", "fp8"):
     WANTED[_name] = {"wrong-answer"}
 for _name in ("full", "deep", "seqcomp"):
     WANTED[_name] = {"wrong-answer", "view-collision"}
@@ -233,7 +244,46 @@ def malformed(text):
     yield "cut", text[: len(text) // 2]
 
 
+def malformed_mixture(text):
+    """What breaks 3.5, from an accepted certificate in chunks of three tokens."""
+    yield "version-1", text.replace("rung-certificate 2", "rung-certificate 1")
+    yield "version-3", text.replace("rung-certificate 2", "rung-certificate 3")
+    yield "order", text.replace("state=e3m1,cache=bf16", "cache=bf16,state=e3m1")
+    yield "scale-in-act", text.replace("act=e3m2", "act=int8/row")
+    yield "no-scale", text.replace("state=e3m1", "state=int8")
+    yield "acc-too-narrow", text.replace("acc=f32", "acc=bf16").replace("gate=f32", "gate=e8m8")
+    yield "long-name", text.replace("state=e3m1", "state=e4m3fn/32*e8m0")
+    yield "scale-f32", text.replace("state=e3m1", "state=int8/row*f32")
+    for chunk in ("1", "03", "1048577", "", "x", "-3"):
+        yield "chunk-" + (chunk or "none"), text.replace("chunk=3", "chunk=" + chunk)
+    yield "chunk-twice", text.replace("chunk=3", "chunk=3,chunk=3")
+    yield "chunk-of-acc", text.replace("state=e3m1", "state=f32")
+    yield "chunk-after-seed", text.replace("chunk=3", "round=stochastic,seed=1,chunk=3")
+    yield "seed-alone", text.replace("chunk=3", "seed=1")
+    yield "seed-too-large", text.replace("chunk=3", "round=stochastic,seed=9007199254740992")
+    yield "comma", text.replace("chunk=3", "chunk=3,")
+    yield "one-format", text.replace(line_of(text, "numbers"), "numbers " + ",".join(q + "=f32" for q in QUANTITIES))
+
+
+QUANTITIES = ["weights", "act", "acc", "state", "cache", "gate", "beta"]
+
+
+def write_malformed(name, texts):
+    for reason, text in texts:
+        (models.fixtures / "malformed" / f"{name}.{reason}.cert").write_text(text, newline="")
+
+
+def some(names):
+    for name, arch, options, numbers, task in MODELS:
+        for kind, text in make_model(name, arch, options, numbers, task).items() if name in names else ():
+            (models.fixtures / "accept" / f"{name}.{kind}.cert").write_text(text)
+    write_malformed("chunkend", malformed_mixture((models.fixtures / "accept" / "chunkend.state-collision.cert").read_text()))
+
+
 def main():
+    if len(sys.argv) > 1:
+        some(sys.argv[1:])
+        return
     for folder in ("models", "accept", "reject", "malformed"):
         shutil.rmtree(models.fixtures / folder, ignore_errors=True)
         (models.fixtures / folder).mkdir()
@@ -253,8 +303,8 @@ def main():
         (models.fixtures / "reject" / f"{name}.{models.slug(models.judge(models.fixtures / 'models' / (name + '.safetensors'), [text])[0][1])}.cert").write_text(text)
     for name, text in rejected(accepted):  # the name holds the reason
         (models.fixtures / "reject" / name).write_text(text)
-    for name, text in malformed(accepted["linear", "state-collision"]):
-        (models.fixtures / "malformed" / f"linear.{name}.cert").write_text(text, newline="")
+    write_malformed("linear", malformed(accepted["linear", "state-collision"]))
+    write_malformed("chunkend", malformed_mixture(accepted["chunkend", "state-collision"]))
 
 
 main()

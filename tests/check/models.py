@@ -125,7 +125,7 @@ def check(certificate, model):
 
 
 def certificate(kind, digest, arch, numbers, task, *lines):
-    head = ["rung-certificate 1", "kind " + kind, "model " + digest, "arch " + arch, "numbers " + numbers, "task " + task]
+    head = ["rung-certificate 2" if "=" in numbers else "rung-certificate 1", "kind " + kind, "model " + digest, "arch " + arch, "numbers " + numbers, "task " + task]
     return "\n".join([*head, *lines, "end"]) + "\n"
 
 

@@ -16,7 +16,8 @@ ARCHS = ["linear", "linear:phi=taylor2", "retnet", "gla", "mamba2", "kda", "gdel
 
 
 MIXED = ["e3m2,state=e2m1", "f32,act=e3m2,state=int4/row*bf16,cache=int4/row*f16", "f32,act=e3m2,state=mxfp4,cache=mxfp4",
-         "f32,act=e3m2,state=e3m2,cache=e4m3fn,round=stochastic,seed=5", "f32,act=q2.3,state=int4/3*f16,cache=e2m1fn/2*bf16,gate=e3m2,beta=e3m2"]
+         "f32,act=e3m2,state=e3m2,cache=e4m3fn,round=stochastic,seed=5", "f32,act=q2.3,state=int4/3*f16,cache=e2m1fn/2*bf16,gate=e3m2,beta=e3m2",
+         "e3m2,state=e2m1,chunk=4", "f32,act=e3m2,state=int4/row*bf16,cache=mxfp4,chunk=3,round=stochastic,seed=1"]
 KINDS = ("state-collision", "view-collision", "wrong-answer")
 
 

@@ -38,7 +38,10 @@ MIXED = ["weights=bf16,act=bf16,acc=f32,state=bf16,cache=bf16,gate=f32,beta=bf16
          "weights=q5.17,act=q15.12,acc=q20.20,state=q9.3,cache=q9.9,gate=q12.20,beta=q0.9",
          "weights=q5.17,act=q15.12,acc=q20.20,state=q9.3,cache=q9.9,gate=q12.20,beta=q0.9,round=stochastic,seed=9007199254740991",
          "weights=e5m2,act=e8m3,acc=e11m25,state=e4m3,cache=e5m2,gate=e8m20,beta=e3m2",
-         "weights=f32,act=f32,acc=e11m25,state=e4m3fn,cache=mxfp4,gate=f32,beta=f32"]
+         "weights=f32,act=f32,acc=e11m25,state=e4m3fn,cache=mxfp4,gate=f32,beta=f32",
+         "weights=bf16,act=bf16,acc=f32,state=bf16,cache=bf16,gate=f32,beta=bf16,chunk=4",
+         "weights=f32,act=bf16,acc=f32,state=int8/row,cache=int8/row,gate=f32,beta=bf16,chunk=2",
+         "weights=e5m4,act=e5m4,acc=e8m12,state=e4m3,cache=e5m6,gate=e5m6,beta=e4m3,chunk=3,round=stochastic,seed=5"]
 KEYS = ["", "", ":conv=1", ":conv=2", ":conv=4", ":gate=1", ":unit=1", ":conv=3:gate=1:unit=1"]
 
 
@@ -139,7 +142,7 @@ def main():
             for first in PLAIN:
                 what = random_model(path, rng, first, PLAIN)
                 prompts = [[rng.randrange(7) for _ in range(n)] for n in (1, 2, rng.randint(3, 9), rng.randint(10, 20))]
-                for numbers in rng.sample(MIXED, 5):
+                for numbers in rng.sample(MIXED, 6):
                     mixed = [x + y for x, y in zip(mixed, compare(path, numbers, prompts, what))]
         assert mixed[0] > 100 * rounds and mixed[1] < mixed[0], mixed
         print(f"mixed formats: {mixed[0]} prompts agree bit for bit, {mixed[1]} are refused by both, {mixed[2]} by the checker alone")

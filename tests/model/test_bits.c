@@ -17,7 +17,7 @@ typedef struct world {
     const rung_model_spec *spec;
     rung_fmt fmt;
     rung_numbers n;
-    size_t T;
+    size_t T, chunk; /* chunk: read from the text, not by the library */
     rung_arena arena;
 } world;
 
@@ -272,7 +272,7 @@ static void keep_state(const world *w, double *state, const rung_mech_conf *conf
     }
 }
 
-/* Token by token: it is read before the state is stored. */
+/* Token by token: it is read before the state is stored, after the last token of a chunk. */
 static double *mixed_mechanism(world *w, double *const *in, const rung_mech_conf *conf, size_t layer, size_t group)
 {
     size_t row = conf->heads * conf->dv;
@@ -289,7 +289,7 @@ static double *mixed_mechanism(world *w, double *const *in, const rung_mech_conf
             if (rung_mech_row(input, conf) == 0) rows[i] = NULL;
         }
         rung_mech_step_exact(o + t * row, state, rows, t, conf, &w->fmt, scratch);
-        if (!attends) keep_state(w, state, conf, layer, group, t);
+        if (!attends && (t + 1) % w->chunk == 0) keep_state(w, state, conf, layer, group, t);
     }
     keep(w, RUNG_QUANTITY_ACT, o, w->T * row);
     return o;
@@ -398,7 +398,8 @@ static double *embed(world *w, const test_prompt *p)
 static void second_walk(double *out, const rung_model *model, const char *format, const test_prompt *p)
 {
     world w = {.spec = rung_model_get_spec(model), .n = numbers_of(format), .T = p->tokens};
-    w.fmt = w.n.acc;
+    const char *chunk = strstr(format, "chunk=");
+    w.fmt = w.n.acc, w.chunk = chunk ? (size_t)atoi(chunk + 6) : 1;
     const rung_arch *arch = rung_model_get_arch(model);
     rung_arena_init(&w.arena);
     CHECK(rung_safetensors_open(&w.file, test_path(), &check_err));
@@ -525,6 +526,10 @@ static const char *const mixed[] = {
     "q20.20,state=q9.3,act=q15.12,cache=q9.9,gate=q12.20,beta=q0.9,weights=q5.17",
     "f32,weights=mxfp8,act=bf16,state=e4m3fn",
     "bf16,beta=e4m3",
+    "served:bf16,chunk=4",
+    "f32,state=int8/row,chunk=3",
+    "f32,state=e4m3,chunk=5,round=stochastic,seed=2",
+    "served:bf16,state=mxfp4,chunk=64",
 };
 
 /* Surroundings as above, and in both forms, cut into two calls. */

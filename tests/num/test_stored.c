@@ -40,6 +40,12 @@ static void names_of_mixed_formats_are_canonical(void **state)
         {"f32,cache=int4/32*f16", "weights=f32,act=f32,acc=f32,state=f32,cache=int4/32*f16,gate=f32,beta=f32"},
         {"f32,state=bf16,round=stochastic,seed=7",
          "weights=f32,act=f32,acc=f32,state=bf16,cache=f32,gate=f32,beta=f32,round=stochastic,seed=7"},
+        {"served:bf16,chunk=1", bf16},
+        {"f32,chunk=1", "f32"},
+        {"f32,seed=7,round=stochastic,chunk=64,state=bf16",
+         "weights=f32,act=f32,acc=f32,state=bf16,cache=f32,gate=f32,beta=f32,chunk=64,round=stochastic,seed=7"},
+        {"f32,chunk=1048576,round=stochastic",
+         "weights=f32,act=f32,acc=f32,state=f32,cache=f32,gate=f32,beta=f32,chunk=1048576,round=stochastic,seed=0"},
     };
     for (size_t i = 0; i < RUNG_COUNT(rows); i++) {
         rung_numbers n = numbers_of(rows[i].text);
@@ -86,6 +92,13 @@ static void wrong_mixed_formats_are_refused(void **state)
         {"f16,state=bf16", "cannot hold"},
         {"f32,round=up", "round is"},
         {"f32,seed=3", "round=stochastic"},
+        {"f32,state=bf16,chunk=0", "chunk is a number of tokens"},
+        {"f32,state=bf16,chunk=064", "chunk is a number of tokens"},
+        {"f32,state=bf16,chunk=64x", "chunk is a number of tokens"},
+        {"f32,state=bf16,chunk=1048577", "chunk is a number of tokens"},
+        {"f32,state=bf16,chunk=64,chunk=64", "comes twice"},
+        {"f32,chunk=64", "another format than acc=f32"},
+        {"served:state32,chunk=64", "another format than acc=f32"},
         {"f32,state=bf16,round=stochastic,seed=03", "seed is"},
         {"f32,state=bf16,round=stochastic,seed=10000000000000000000", "seed is"},
         {"f32,state=bf16,round=stochastic,round=stochastic", "comes twice"},

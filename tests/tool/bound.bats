@@ -517,8 +517,11 @@ assert b["verdict"] == "CANNOT" and b["proof_in_coq"] is False and b["coq_file"]
     of() { rung bound "$@" --json | python 'import json, sys; a = json.load(sys.stdin)["ledger"]["bits_per_number"]; print(a)'; }
     [ "$(of gdelta --numbers served:bf16)" = "$(of gdelta --accumulator-bits 32 --state-bits 16 --cache-bits 16)" ]
     [ "$(of gdelta --numbers f16)" = "$(of gdelta --bits 16)" ]
+    # Inside a chunk a state has the bits of acc.
+    [ "$(of gdelta --numbers served:bf16,chunk=64)" = "$(of gdelta --accumulator-bits 32 --state-bits 32 --cache-bits 16)" ]
     rung build random --arch 'gdelta:unit=1:conv=3,window:W=4' --task eva N=8 --d-model 8 --heads 2 --dk 4 --dv 4 -o m.safetensors >/dev/null
-    for numbers in served:bf16 served:fp8 f32,state=e4m3,act=f16,cache=bf16 q9.6 f32,state=int8/row,cache=int4/2*f16; do
+    for numbers in served:bf16 served:fp8 f32,state=e4m3,act=f16,cache=bf16 q9.6 f32,state=int8/row,cache=int4/2*f16 \
+        f32,state=e4m3,chunk=3; do
         rung run m.safetensors --step --numbers $numbers --json >run.json
         rung bound m.safetensors --numbers $numbers --json >bound.json
         python3 - $numbers <<'END'

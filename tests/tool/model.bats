@@ -120,7 +120,7 @@ assert of["three full layers", "eva"]["verdict"] == of["hybrid: full, four linea
 
 @test "mixed formats: both forms agree, carried bits follow the formats, and what cannot take them says so" {
     rung build random --arch 'gdelta:gate=1:unit=1,full' --task mqar --d-model 8 --heads 2 --dk 4 --dv 4 -o m.safetensors
-    for numbers in served:bf16 f32,state=int8/row,cache=mxfp4 f32,state=bf16,round=stochastic,seed=3; do
+    for numbers in served:bf16 f32,state=int8/row,cache=mxfp4 f32,state=bf16,round=stochastic,seed=3 served:bf16,chunk=16; do
         rung run m.safetensors --numbers $numbers -n 5 --json --show 5 --form scan >scan
         rung run m.safetensors --numbers $numbers -n 5 --json --show 5 --form step --threads 1 >step
         diff scan step
@@ -134,6 +134,15 @@ for p in steps["positions"]:
     assert p["recurrent_bits"] == 2 * 4 * (32 + 4 * 8), p
     assert p["cache_bits"] == seen * 2 * (4 + 4) * 16, p
 END
+    rung run m.safetensors --step --numbers served:bf16,state=int8/row,chunk=3 --json >steps.json
+    python3 - <<'END'
+import json
+for p in json.load(open("steps.json"))["positions"]:
+    stored = (p["position"] + 1) % 3 == 0
+    assert p["recurrent_bits"] == (2 * 4 * (32 + 4 * 8) if stored else 2 * 4 * 4 * 32), p
+END
+    run -2 --separate-stderr rung run m.safetensors --numbers f32,chunk=3
+    [[ $stderr == *"another format than acc=f32"* ]]
     rung run m.safetensors --numbers f32 -n 5 --json --show 5 >one
     rung run m.safetensors --numbers f32,state=f32 -n 5 --json --show 5 | sed 's/f32,state=f32/f32/' | diff one -
     rung build random --arch sparse --task mqar --d-model 8 --heads 2 --dk 4 --dv 4 -o s.safetensors
