@@ -22,7 +22,7 @@ WITHOUT    ?=
 
 # librung, and librung-lab on top of it.
 CORE_MODULES := base par num io kern render mech task cert dataset game recall attn model config build verify protocol train foreign claim \
-                witness bound attack decide audit card
+                witness bound attack decide audit drift card
 LAB_MODULES  := bench lab report probe serve explore doctor table
 MODULES      := $(CORE_MODULES) $(LAB_MODULES)
 
@@ -31,7 +31,8 @@ NUMERICS := -ffp-contract=off -fno-fast-math -fno-math-errno
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wpointer-arith
 DEFINES  := -D_POSIX_C_SOURCE=200809L -D_DEFAULT_SOURCE
 # Hidden but for what the public headers declare (RUNG_API_BEGIN in rung/base.h).
-ALL_CFLAGS = -std=c17 -Iinclude -fPIC -fvisibility=hidden -pthread $(DEFINES) $(WARNINGS) $(CFLAGS) $(NUMERICS) $(SANITIZE) $(CORE_CFLAGS)
+ALL_CFLAGS = -std=c17 -Iinclude -fPIC -fvisibility=hidden -pthread $(DEFINES) $(WARNINGS) $(CPPFLAGS) $(CFLAGS) $(NUMERICS) $(SANITIZE) \
+             $(CORE_CFLAGS)
 LIBS       = $(LAB_LIBS) $(CORE_LIBS)
 ISA_OPT   ?= $(if $(SANITIZE),-O1,-O3)
 
@@ -43,13 +44,14 @@ ISA_FLAGS_avx512 := -DRUNG_ISA_SUFFIX=_avx512 -mavx512f -mavx512dq -mavx512vl -m
 BF16_ISAS = $(if $(filter avx512,$(ISAS)),avx512_bf16)
 ISA_FLAGS_avx512_bf16 := $(filter-out -DRUNG%,$(ISA_FLAGS_avx512)) -DRUNG_ISA_SUFFIX=_avx512_bf16 -mavx512bf16
 
-.PHONY: all static config deps deps-test plots mpi debug compile-commands dist test asan tsan test-arm test-slurm fuzz fuzz-smoke soak \
+.PHONY: all static config deps deps-test plots mpi debug compile-commands dist test asan tsan test-arm test-slurm fuzz fuzz-smoke soak drift-soak \
         mutate-premises learn bench bench-commands bench-ranks peer proofs check-coverage layers format format-check table table-trained \
-        install uninstall help clean unit unit-plain smoke-build cli proofs-random
+        install uninstall help clean test-dist packages unit unit-plain smoke-build cli proofs-random
 
 # Goals that compile nothing in this make: they need no configuration, or install first and call make again.
-OUTER := deps deps-test plots mpi debug dist test asan tsan test-arm test-slurm fuzz fuzz-smoke soak mutate-premises learn bench bench-ranks \
-         peer proofs proofs-random check-coverage layers format format-check table table-trained uninstall help clean
+OUTER := deps deps-test plots mpi debug dist test asan tsan test-arm test-slurm fuzz fuzz-smoke soak drift-soak mutate-premises learn bench bench-ranks \
+         peer proofs proofs-random check-coverage layers format format-check table table-trained uninstall help clean \
+         test-dist packages
 
 MAKEFLAGS += --no-print-directory
 
@@ -255,9 +257,9 @@ mpi: ## also build what mpirun needs (rung-mpi.so; Open MPI is installed if it i
 	@$(MAKE) $(BUILD)/rung-mpi.so
 
 # The checker of certificates: one file, nothing of ours but itself.
-CHECK_CFLAGS = -std=c17 $(WARNINGS) -Wconversion $(CFLAGS) $(NUMERICS) $(SANITIZE)
+CHECK_CFLAGS = -std=c17 $(WARNINGS) -Wconversion $(CPPFLAGS) $(CFLAGS) $(NUMERICS) $(SANITIZE)
 $(BUILD)/rung-check: check/rung-check.c $(BUILD)/flags
-	$(QUIET_LD)$(CC) $(CHECK_CFLAGS) -o $@ $< -lm
+	$(QUIET_LD)$(CC) $(CHECK_CFLAGS) $(LDFLAGS) -o $@ $< -lm
 
 # What it computes on the way, for its tests.
 $(BUILD)/check-dump: tests/check/dump.c check/rung-check.c $(BUILD)/flags
@@ -385,6 +387,10 @@ SOAKS := $(patsubst tests/%.c,$(BUILD)/test/%,$(wildcard tests/*/soak_*.c))
 .PHONY: soaks
 soaks: $(SOAKS)
 
+drift-soak: ## minutes: ten million adversarial trials of the bounds of docs/drift.md (RUNG_TRIALS=n: n)
+	@$(MAKE) $(BUILD)/test/drift/soak_bounds
+	@$(BUILD)/test/drift/soak_bounds
+
 soak: ## hours: arithmetic against MPFR, theorems against a SAT solver and on random models, rung-check against rung
 	@scripts/deps.sh build test soak
 	@$(MAKE) -j2 all
@@ -503,6 +509,13 @@ uninstall: ## remove what install wrote
 # The commit, and the plot library if it has been fetched: what comes out builds without git and without npm.
 dist: ## rung-VERSION.tar.gz of the last commit, in $(BUILD)
 	@PLOTS=$(PLOTS) scripts/dist.sh $(BUILD) $(VERSION)
+
+test-dist: dist ## the archive builds, works, installs and uninstalls without git, npm and network
+	@BUILD=$(BUILD) scripts/test-dist.sh $(BUILD)/rung-$(VERSION).tar.gz
+
+packages: dist ## Debian packages of the archive, in $(BUILD)/packages, checked by lintian
+	@scripts/deps.sh packages
+	@BUILD=$(BUILD) scripts/packages.sh $(BUILD)/rung-$(VERSION).tar.gz
 
 clean: ## remove the build directory
 	rm -rf $(BUILD)

@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define VERSION "0.1.0"
+#define VERSION "0.2.0"
 
 /* Every result rests on one rounding per operation, in double, in the order that is written; with -m32 -mfpmath=sse. */
 #if defined __FAST_MATH__ || defined __ASSOCIATIVE_MATH__ || defined __RECIPROCAL_MATH__ || FLT_EVAL_METHOD != 0 ||    \

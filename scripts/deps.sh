@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Installs the Debian packages of the named sets (build, mpi, test, soak, bench, proofs, browser, slurm, arm) that are missing. As root or with a sudo that needs no
+# Installs the Debian packages of the named sets (build, mpi, test, soak, bench, proofs, browser, slurm, arm, packages) that are missing. As root or with a sudo that needs no
 # password it calls apt-get; otherwise it prints the one line to run. Silent and offline when nothing is missing.
 set -eu
 
@@ -12,6 +12,7 @@ bench='python3 python3-numpy python3-torch libopenblas0-openmp'
 proofs='coq'
 browser='chromium'
 slurm='slurm-wlm munge iproute2'
+packages='dpkg-dev debhelper dh-python fakeroot lintian clang lld wasi-libc libclang-rt-14-dev-wasm32'
 arm='gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static'
 
 wanted=
@@ -26,7 +27,8 @@ for set_name in "$@"; do
     browser) wanted="$wanted $browser" ;;
     slurm) wanted="$wanted $slurm" ;;
     arm) wanted="$wanted $arm" ;;
-    *) echo "deps.sh: unknown set '$set_name' (build, mpi, test, soak, bench, proofs, browser, slurm, arm)" >&2; exit 2 ;;
+    packages) wanted="$wanted $build $packages" ;;
+    *) echo "deps.sh: unknown set '$set_name' (build, mpi, test, soak, bench, proofs, browser, slurm, arm, packages)" >&2; exit 2 ;;
     esac
 done
 

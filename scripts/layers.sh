@@ -14,7 +14,7 @@ layer_of() {
     foreign | build | verify | protocol | train) echo 4 ;;
     claim | witness) echo 5 ;;
     bound | attack) echo 6 ;;
-    decide | audit) echo 7 ;;
+    decide | audit | drift) echo 7 ;;
     lab | bench | card) echo 8 ;;
     report | probe | serve) echo 9 ;;
     table | explore | doctor) echo 10 ;;

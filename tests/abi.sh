@@ -115,12 +115,16 @@ check_program() { # language compiler...
 
 # rung/base.h has it. Files that cannot take it from there say the same.
 check_version() {
-    local version file
-    version=$("$BUILD/rung" --version)
-    version=${version#rung }
-    for file in CITATION.cff:'^version: (.*)$' check/rung-check.c:'^#define VERSION "(.*)"$' check/rung-check.1:'"rung ([0-9.]+)"'; do
-        [ "$(sed -nE "s/.*${file#*:}.*/\1/p" "${file%%:*}" | head -n 1)" = "$version" ] || fail "${file%%:*} is not of version $version"
-    done
+    [ "$("$BUILD/rung" --version)" = "rung $(scripts/version.sh)" ] || fail "the versions differ"
+    ! scripts/version.sh 1.2 2>/dev/null || fail "1.2 is taken for a version"
+    mkdir "$scratch/tree"
+    cp -r --parents scripts/version.sh include/rung/base.h CITATION.cff CHANGELOG.md check debian "$scratch/tree"
+    "$scratch/tree/scripts/version.sh" 12.3.4
+    ! "$scratch/tree/scripts/version.sh" >/dev/null 2>&1 || fail "a version without notes in CHANGELOG.md is accepted"
+    echo '## 12.3.4' >>"$scratch/tree/CHANGELOG.md"
+    [ "$("$scratch/tree/scripts/version.sh")" = 12.3.4 ] || fail "scripts/version.sh does not write what it reads"
+    sed -i 's/12\.3\.4/12.3.5/' "$scratch/tree/check/rung-check.1"
+    ! "$scratch/tree/scripts/version.sh" >/dev/null 2>&1 || fail "a manual page of another version is accepted"
 }
 
 check_headers

@@ -30,6 +30,7 @@
     X(protocol)                                                                                                        \
     X(game)                                                                                                            \
     X(recall)                                                                                                          \
+    X(drift)                                                                                                           \
     X(verify)                                                                                                          \
     X(break)                                                                                                           \
     X(explain)                                                                                                         \

@@ -26,7 +26,7 @@ enum { RUNG_SECOND_ACCEPTED = 10, RUNG_SECOND_REJECTED = 20, RUNG_SECOND_ABSENT 
  * stopped by a signal (code 0). */
 rung_status rung_second_opinion(int *code, const char *cert, const char *model, rung_error *err);
 
-/* What `rung-check --version` of that program says, "rung-check 0.1.0". RUNG_SYSTEM, with what to do, if it is not
+/* What `rung-check --version` of that program says, "rung-check VERSION". RUNG_SYSTEM, with what to do, if it is not
  * there or says nothing. */
 rung_status rung_second_opinion_version(char *text, size_t size, rung_error *err);
 

@@ -13,9 +13,10 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* The version: the only place where it is written. RUNG_VERSION is the text "0.1.0". */
+/* The version; scripts/version.sh writes it here and into the files that cannot read it here. RUNG_VERSION is the text
+ * "MAJOR.MINOR.PATCH". */
 #define RUNG_VERSION_MAJOR                     0
-#define RUNG_VERSION_MINOR                     1
+#define RUNG_VERSION_MINOR                     2
 #define RUNG_VERSION_PATCH                     0
 #define RUNG_VERSION_NUMBER                    (RUNG_VERSION_MAJOR * 10000 + RUNG_VERSION_MINOR * 100 + RUNG_VERSION_PATCH)
 #define RUNG_VERSION                           RUNG_VERSION_TEXT(RUNG_VERSION_MAJOR, RUNG_VERSION_MINOR, RUNG_VERSION_PATCH)

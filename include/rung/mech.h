@@ -173,6 +173,17 @@ typedef enum rung_keeps {
     RUNG_KEEPS_TOKENS,         /* slots of tokens: for every head a key and a value, which never change */
 } rung_keeps;
 
+/* The affine step of a state, for proofs about its roundings (docs/drift.md). */
+typedef enum rung_transition {
+    RUNG_TRANSITION_NOT_STATED = 0, /* no proof applies */
+    /* S <- diag(e^g) S, if there is a g; u = v, or u = beta (v - S^T k) if there is a beta; S <- S + k u^T. Inputs q, k,
+     * v, and those two, in the order of the operations of src/mech/matrix_ops.c */
+    RUNG_TRANSITION_MATRIX,
+    /* S <- diag(w) S + b (a^T S) + k v^T. Inputs r, w, k, v, a, b, in the order of the operations of
+     * src/mech/rwkv7.c */
+    RUNG_TRANSITION_RANK_ONE,
+} rung_transition;
+
 typedef struct rung_mech {
     const char *name;
     const char *summary;
@@ -187,6 +198,7 @@ typedef struct rung_mech {
     bool causal_only;              /* is undefined without a causal mask */
     bool any_softmax; /* the exact forms implement every order of rung_softmax; other rows are online only */
     rung_keeps keeps;
+    rung_transition transition;
 
     /* A set of rung_pads. NULL: unknown, so no size may change. */
     unsigned (*pads)(const rung_mech_conf *conf);

@@ -40,6 +40,7 @@
 
 #include "rung/audit.h"
 #include "rung/decide.h"
+#include "rung/drift.h"
 
 #include "rung/card.h"
 

@@ -206,9 +206,10 @@ static const rung_param no_params[] = {{0}};
     }
 #define LOG_DECAY "natural logarithm of the decay"
 #define MATRIX_ROW                                                                                                     \
-    .class_of = RUNG_CLASS_STATE, .keeps = RUNG_KEEPS_HEADS, .carries = "H dk dv", .params = no_params,                \
-    .recurrent = true, .pads = rung_pads_all, .carry = carry, .scratch = scratch, RUNG_MECH_FORMS,                     \
-    .backward_f32 = rung_matrix_backward_f32, .backward_scratch = rung_matrix_backward_scratch, .forks = true
+    .class_of = RUNG_CLASS_STATE, .keeps = RUNG_KEEPS_HEADS, .transition = RUNG_TRANSITION_MATRIX,                     \
+    .carries = "H dk dv", .params = no_params, .recurrent = true, .pads = rung_pads_all, .carry = carry,               \
+    .scratch = scratch, RUNG_MECH_FORMS, .backward_f32 = rung_matrix_backward_f32,                                     \
+    .backward_scratch = rung_matrix_backward_scratch, .forks = true
 
 const rung_mech rung_mech_retnet = {
     .name = "retnet",

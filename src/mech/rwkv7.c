@@ -170,6 +170,7 @@ const rung_mech rung_mech_rwkv7 = {
     .inputs = inputs,
     .recurrent = true,
     .keeps = RUNG_KEEPS_HEADS,
+    .transition = RUNG_TRANSITION_RANK_ONE,
     .pads = rung_pads_all,
     .carry = carry,
     .scratch = scratch,
