@@ -21,7 +21,12 @@ static void print_head(rung_buf *out, const rung_drift *d)
     rung_buf_printf(out, "\n%s\n", d->numbers);
 }
 
-static void print_real(rung_buf *out, double x)
+static void print_error(rung_buf *out, double x)
+{
+    rung_buf_printf(out, "%11.2g", x);
+}
+
+static void print_bound(rung_buf *out, double x)
 {
     if (isinf(x))
         rung_buf_printf(out, "%11s", "none");
@@ -38,13 +43,13 @@ static void print_errors(rung_buf *out, const rung_drift *d)
     if (d->proof.applies) rung_buf_printf(out, "%11s%11s", "proved run", "theorem");
     for (size_t i = 0; i < d->points; i++) {
         rung_buf_printf(out, "\n%7zu", d->at[i]);
-        for (size_t p = 0; p < d->parts; p++) print_real(out, d->part[p].state[i]);
+        for (size_t p = 0; p < d->parts; p++) print_error(out, d->part[p].state[i]);
         if (!d->proof.applies) continue;
-        print_real(out, d->proof.run[i]);
-        print_real(out, d->proof.theorem[i]);
+        print_bound(out, d->proof.run[i]);
+        print_bound(out, d->proof.theorem[i]);
     }
     rung_buf_puts(out, "\noutputs");
-    for (size_t p = 0; p < d->parts; p++) print_real(out, d->part[p].output[d->points - 1]);
+    for (size_t p = 0; p < d->parts; p++) print_error(out, d->part[p].output[d->points - 1]);
     rung_buf_puts(out, "\n");
     if (d->proof.applies && d->proof.reference[d->points - 1] < INFINITY)
         rung_buf_printf(out, "f64 itself is within %.2g of the reals after %zu tokens (proved).\n",

@@ -100,9 +100,10 @@ typedef struct rung_drift_part {
 typedef struct rung_drift_proof {
     bool applies;
     char why_not[160];
-    double reference[RUNG_DRIFT_POINTS]; /* how far the state in f64 is from the reals, at most */
-    double run[RUNG_DRIFT_POINTS];       /* how far the state in the formats is from the reals, at most: this run */
-    double theorem[RUNG_DRIFT_POINTS];   /* the same by the theorem, which knows the norms but not the roundings */
+    const char *why_no_run, *why_no_theorem; /* why there is no bound at the end; NULL: there is one */
+    double reference[RUNG_DRIFT_POINTS];     /* how far the state in f64 is from the reals, at most */
+    double run[RUNG_DRIFT_POINTS];           /* how far the state in the formats is from the reals, at most: this run */
+    double theorem[RUNG_DRIFT_POINTS];       /* the same by the theorem, which knows the norms but not the roundings */
 } rung_drift_proof;
 
 /* Tokens that should have changed the state, and did not. */
@@ -117,7 +118,7 @@ typedef struct rung_drift_curve {
     char numbers[256];
     double decay;
     size_t kept[RUNG_DRIFT_AGES];
-    size_t whole; /* all pairs are read up to this age; 0: not at any */
+    size_t whole; /* all pairs are read up to this age; 0: not at the first */
     size_t half;  /* from this age on at most half of them are read; SIZE_MAX: not up to the last age */
 } rung_drift_curve;
 

@@ -22,6 +22,7 @@ enum { CHUNK = 256 };
 typedef struct proof {
     bool applies;
     char why_not[160];
+    const char *why_no_run, *why_no_theorem;
     double *reference, *run, *theorem; /* [heads] */
     double *before;                    /* the state before a token, then the step in f64 from there */
     drift_walk exact_step;             /* in f64; its state is `before` */
@@ -68,6 +69,37 @@ static void count_swallowed(proof *p, const double *stored, const double *step, 
     if (changes && lost == changes && p->first == SIZE_MAX) p->first = token;
 }
 
+/* What a token adds: more where the state is stored after it. */
+static double added_by(const rung_drift_step *step, const rung_numbers *numbers, size_t token)
+{
+    return (token + 1) % numbers->chunk ? step->error : step->stored;
+}
+
+static const char *why_no_bound(const char *known, double bound, double added, const char *if_added)
+{
+    if (known || bound < INFINITY) return known;
+    return added < INFINITY ? "a step may stretch what is off, and the bound grows without limit" : if_added;
+}
+
+/* The bounds of a head after a token; `step` is where f64 goes from the state before, and is overwritten. */
+static void prove_head(race *r, const rung_drift_token *token, size_t h, double *step, size_t position)
+{
+    proof *p = &r->proof;
+    const drift_walk *w = &r->walk[0];
+    const size_t part = w->elements / r->conf->heads;
+    const double norm = rung_drift_norm(p->before + h * part, part), c = token->contraction;
+    const rung_drift_step wide = rung_drift_step_bound(token, r->conf, &p->exact_step.numbers, norm, false);
+    const rung_drift_step narrow = rung_drift_step_bound(token, r->conf, &w->numbers, norm, true);
+    for (size_t e = 0; e < part; e++) step[e] -= w->state[h * part + e];
+    const double defect = rung_drift_norm(step, part) * (1 + 0x1p-40) + wide.stored;
+    const double added = added_by(&narrow, &w->numbers, position);
+    p->run[h] = grow(p->run[h], c, defect);
+    p->theorem[h] = grow(p->theorem[h], c, added);
+    p->why_no_run = why_no_bound(p->why_no_run, p->run[h], defect, "the state has left the range of the numbers");
+    p->why_no_theorem =
+        why_no_bound(p->why_no_theorem, p->theorem[h], added, "numbers may leave the range of their formats");
+}
+
 /* One token of walk 0, with its bounds. */
 static void prove_token(race *r, size_t t)
 {
@@ -85,32 +117,28 @@ static void prove_token(race *r, size_t t)
         rung_drift_token token;
         p->applies = rung_drift_token_of(&token, r->conf, rows, h, p->why_not, sizeof p->why_not);
         if (!p->applies) return;
-        const double norm = rung_drift_norm(p->before + h * part, part), c = token.contraction;
-        const rung_numbers *wide = &p->exact_step.numbers;
-        double *step = p->exact_step.state + h * part;
-        const double wide_error = rung_drift_step_bound(&token, r->conf, wide, norm, false).stored;
-        for (size_t e = 0; e < part; e++) step[e] -= w->state[h * part + e];
-        const double defect = rung_drift_norm(step, part) * (1 + 0x1p-40);
-        p->run[h] = grow(p->run[h], c, defect + wide_error);
-        p->theorem[h] = grow(p->theorem[h], c, rung_drift_step_bound(&token, r->conf, &w->numbers, norm, true).stored);
+        prove_head(r, &token, h, p->exact_step.state + h * part, r->pos + t);
     }
 }
 
-/* The bound of f64 needs the norms of the states in f64, which go through the same tokens. */
-static void prove_reference(race *r, size_t t)
+/* The bound of f64 after one more token. */
+static double reference_bound(const race *r, const double *const *rows, size_t h)
 {
-    proof *p = &r->proof;
-    const size_t heads = r->conf->heads, part = r->reference.elements / heads;
-    const double *rows[RUNG_MECH_INPUT_MAX];
+    const size_t part = r->reference.elements / r->conf->heads;
+    const double norm = rung_drift_norm(r->reference.state + h * part, part);
+    rung_drift_token token;
     char why[160];
+    if (!rung_drift_token_of(&token, r->conf, rows, h, why, sizeof why)) return INFINITY;
+    const double added = rung_drift_step_bound(&token, r->conf, &r->reference.numbers, norm, false).stored;
+    return grow(r->proof.reference[h], token.contraction, added);
+}
+
+/* The state in f64 goes on whether anything is proved about it or not. */
+static void take_reference(race *r, size_t t)
+{
+    const double *rows[RUNG_MECH_INPUT_MAX];
     rows_at(rows, r, t);
-    for (size_t h = 0; h < heads; h++) {
-        rung_drift_token token;
-        if (!rung_drift_token_of(&token, r->conf, rows, h, why, sizeof why)) return;
-        const double norm = rung_drift_norm(r->reference.state + h * part, part);
-        const double added = rung_drift_step_bound(&token, r->conf, &r->reference.numbers, norm, false).stored;
-        p->reference[h] = grow(p->reference[h], token.contraction, added);
-    }
+    for (size_t h = 0; h < r->conf->heads; h++) r->proof.reference[h] = reference_bound(r, rows, h);
     drift_walk_take(&r->reference, (double *const *)rows, r->pos + t, 1);
 }
 
@@ -141,7 +169,7 @@ static void take_item(void *context, size_t item, size_t worker)
     if (item == 0)
         take_singly(r, &r->walk[0], prove_token, c->gathered[0]);
     else if (item == 1)
-        take_singly(r, &r->reference, prove_reference, c->gathered[1]);
+        take_singly(r, &r->reference, take_reference, c->gathered[1]);
     else
         drift_walk_take(&r->walk[item - 1], r->in, r->pos, r->count);
 }
@@ -166,8 +194,10 @@ static void compare_outputs(race *r)
 
 /* ---- what is reported ---------------------------------------------------------------------------------------------- */
 
+/* INFINITY: a number is infinite or none, or there is nothing to compare with. */
 static double ratio(double off, double size)
 {
+    if (!(off < INFINITY && size < INFINITY)) return INFINITY;
     return size > 0 ? sqrt(off / size) : off > 0 ? INFINITY : 0;
 }
 
@@ -201,6 +231,7 @@ static void report(rung_drift *d, const race *r, size_t point)
     d->lost.first = p->first;
     d->proof.applies = p->applies;
     snprintf(d->proof.why_not, sizeof d->proof.why_not, "%s", p->why_not);
+    d->proof.why_no_run = p->why_no_run, d->proof.why_no_theorem = p->why_no_theorem;
     d->proof.reference[point] = p->applies ? heads_together(p->reference, heads) / least : INFINITY;
     d->proof.run[point] = p->applies ? heads_together(p->run, heads) / least : INFINITY;
     d->proof.theorem[point] = p->applies ? heads_together(p->theorem, heads) / least : INFINITY;
@@ -225,6 +256,15 @@ static rung_status add_part(rung_drift *d, rung_numbers *numbers, const char *na
     return RUNG_OK;
 }
 
+/* After the format of a state: after how many tokens it is stored, and how it is rounded then. */
+static void put_when_and_how(char *text, size_t size, const rung_numbers *n)
+{
+    size_t used = 0;
+    *text = '\0';
+    if (n->chunk > 1) used = (size_t)snprintf(text, size, ",chunk=%zu", n->chunk);
+    if (n->stochastic) snprintf(text + used, size - used, ",round=stochastic,seed=%llu", (unsigned long long)n->seed);
+}
+
 /* All formats asked for; one quantity at a time, the rest in f64; acc, which holds the others, for all; and what might
  * be better: a state in acc, and one that is rounded stochastically. */
 static rung_status list_parts(rung_drift *d, rung_numbers *numbers, const rung_drift_options *ask, rung_error *err)
@@ -239,9 +279,8 @@ static rung_status list_parts(rung_drift *d, rung_numbers *numbers, const rung_d
         if (strcmp(format, "f64") == 0) continue;
         if (alone[i] != RUNG_QUANTITY_STATE && alone[i] != RUNG_QUANTITY_ACT && !has_quantity(d->conf, alone[i]))
             continue;
-        snprintf(text, sizeof text, "f64,%s=%s", rung_quantity_names[alone[i]], format);
-        if (n->stochastic && alone[i] == RUNG_QUANTITY_STATE)
-            snprintf(text, sizeof text, "f64,state=%s,round=stochastic,seed=%llu", format, (unsigned long long)n->seed);
+        size_t used = (size_t)snprintf(text, sizeof text, "f64,%s=%s", rung_quantity_names[alone[i]], format);
+        if (alone[i] == RUNG_QUANTITY_STATE) put_when_and_how(text + used, sizeof text - used, n);
         RUNG_TRY(add_part(d, numbers, rung_quantity_names[alone[i]], text, err));
     }
     if (!n->acc.is_f64) RUNG_TRY(add_part(d, numbers, "acc", n->acc.name, err));

@@ -199,7 +199,8 @@ typedef struct setting {
 
 static void see(setting *s, double size)
 {
-    if (!(size <= s->seen)) s->seen = size;
+    if (isnan(size)) size = INFINITY; /* and stays: what comes later may be small */
+    s->seen = fmax(s->seen, size);
 }
 
 static double off_input(const rung_mech_conf *conf, const rung_numbers *numbers, size_t input, double norm, size_t n)
@@ -243,7 +244,7 @@ static setting setting_of(const rung_drift_token *t, const rung_mech_conf *conf,
     return s;
 }
 
-/* Lemma 2: a product M^T x with computed M of norm m and a rounded x, against that with the exact x. */
+/* Lemma 3: a product M^T x with computed M of norm m and a rounded x, against that with the exact x. */
 static double off_product(setting *s, double m, double x, double off_x)
 {
     const double below = s->dk * s->eta * (1 + s->gamma) * s->root_dv;
@@ -251,7 +252,7 @@ static double off_product(setting *s, double m, double x, double off_x)
     return s->gamma * (x + off_x) * m + below + off_x * m;
 }
 
-/* Lemma 3: S + x y^T with computed S of norm m, against S + x y^T with the exact x and y. */
+/* Lemma 4: S + x y^T with computed S of norm m, against S + x y^T with the exact x and y. */
 static double off_outer(setting *s, double m, double x, double off_x, double y, double off_y)
 {
     const double xs = x + off_x, ys = y + off_y, product = s->u * xs * ys + s->eta * s->root_n;

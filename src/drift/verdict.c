@@ -51,8 +51,15 @@ static void put_errors(rung_buf *out, const rung_drift *d)
 {
     const size_t last = d->points - 1;
     const rung_drift_part *most = responsible(d, NULL);
-    rung_buf_printf(out, "measured: after %zu tokens the state is off by %.2g of its norm, the outputs by %.2g",
-                    d->at[last], d->part[0].state[last], d->part[0].output[last]);
+    if (!(d->part[0].state[last] < INFINITY)) {
+        rung_buf_printf(out, "measured: after %zu token%s the state %s.\n", d->at[last], d->at[last] == 1 ? "" : "s",
+                        d->norm[last] == 0         ? "is 0 in f64, and not in these formats"
+                        : d->norm[last] < INFINITY ? "holds numbers that are infinite or not a number"
+                                                   : "has left the range of f64");
+        return;
+    }
+    rung_buf_printf(out, "measured: after %zu token%s the state is off by %.2g of its norm, the outputs by %.2g",
+                    d->at[last], d->at[last] == 1 ? "" : "s", d->part[0].state[last], d->part[0].output[last]);
     put_alone(out, d, "; most by ", most);
     if (most) put_alone(out, d, ", then by ", responsible(d, most));
     rung_buf_puts(out, ".\n");
@@ -65,15 +72,17 @@ static void put_proof(rung_buf *out, const rung_drift *d)
         rung_buf_printf(out, "proved: nothing; %s\n", d->proof.why_not);
         return;
     }
+    const char *no_run = d->proof.why_no_run, *no_theorem = d->proof.why_no_theorem;
     if (d->proof.run[last] < INFINITY)
         rung_buf_printf(out, "proved: in this run the state is off by at most %.2g of its norm after %zu tokens.",
                         d->proof.run[last], d->at[last]);
     else
-        rung_buf_puts(out, "proved: no bound for this run, because a step may stretch what is off.");
+        rung_buf_printf(out, "proved: no bound for this run: %s.", no_run ? no_run : "the state in f64 is 0");
     if (d->proof.theorem[last] < INFINITY)
         rung_buf_printf(out, " Runs with these norms never exceed %.2g.\n", d->proof.theorem[last]);
     else
-        rung_buf_puts(out, " The theorem gives no bound for runs with these norms.\n");
+        rung_buf_printf(out, " No bound for all runs with these norms: %s.\n",
+                        no_theorem ? no_theorem : "the state in f64 is 0");
 }
 
 static const rung_drift_curve *curve_of(const rung_drift *d, const char *name, double decay)
@@ -93,8 +102,8 @@ static bool reads_less(const rung_drift *d, const rung_drift_curve *a, const run
 
 static void put_age(rung_buf *out, const char *what, const rung_drift_curve *c)
 {
-    if (c && c->whole) rung_buf_printf(out, "; %s reads all up to %zu", what, c->whole);
-    if (c && !c->whole) rung_buf_printf(out, "; %s does not read all either", what);
+    if (c && c->whole) rung_buf_printf(out, "; %s: all up to %zu", what, c->whole);
+    if (c && !c->whole) rung_buf_printf(out, "; %s: never all", what);
 }
 
 static void put_loss(rung_buf *out, const rung_drift *d, const rung_drift_curve *c, const char *state, const char *wide)
@@ -102,15 +111,15 @@ static void put_loss(rung_buf *out, const rung_drift *d, const rung_drift_curve 
     char with[96];
     rung_buf_printf(out, "measured: state in %s, decay %g: ", state, c->decay);
     if (c->whole)
-        rung_buf_printf(out, "pairs stored more than %zu tokens ago are lost", c->whole);
+        rung_buf_printf(out, "all %zu pairs are read up to %zu tokens later", d->pairs, c->whole);
     else
-        rung_buf_printf(out, "pairs are lost within %zu tokens", d->age[0]);
-    if (c->half != SIZE_MAX) rung_buf_printf(out, ", half of them by %zu", c->half);
+        rung_buf_printf(out, "some of %zu pairs are lost within %zu tokens", d->pairs, d->age[0]);
+    if (c->half != SIZE_MAX) rung_buf_printf(out, ", at most half of them from %zu on", c->half);
     snprintf(with, sizeof with, "a state in %s", wide);
     put_age(out, with, curve_of(d, "state=acc", c->decay));
     snprintf(with, sizeof with, "%s with stochastic rounding", state);
     put_age(out, with, curve_of(d, "stochastic", c->decay));
-    put_age(out, "f64", curve_of(d, "f64", c->decay));
+    put_age(out, "everything in f64", curve_of(d, "f64", c->decay));
     rung_buf_puts(out, ".\n");
 }
 
@@ -148,7 +157,7 @@ static void put_advice(rung_buf *out, const rung_drift *d, const char *state, co
     if (put_decays(out, d, true, false)) rung_buf_printf(out, ": keep the state in %s%s", wide, longer);
     if (put_decays(out, d, false, true)) rung_buf_printf(out, ": %s with stochastic rounding%s", state, longer);
     if (put_decays(out, d, false, false))
-        rung_buf_printf(out, ": the state is not the only reason; in %s pairs do not stay twice as long.\n", wide);
+        rung_buf_printf(out, ": in %s all pairs do not stay twice as long; other formats lose them as well.\n", wide);
 }
 
 static void put_recall(rung_buf *out, const rung_drift *d)

@@ -154,7 +154,11 @@ static void every_row(void **state)
         rung_buf_init(&text);
         rung_drift_verdict(&text, &one);
         assert_non_null(strstr(text.text, "measured: after 200 tokens"));
-        assert_true(one.part[0].state[one.points - 1] > 0);
+        /* what is measured does not hang on what is proved */
+        for (size_t i = 0; i < one.points; i++) {
+            assert_true(one.norm[i] > 0 && one.norm[i] < INFINITY);
+            for (size_t p = 0; p < one.parts; p++) assert_true(one.part[p].state[i] > 0 && one.part[p].state[i] < 0.1);
+        }
         const bool known = conf.mech->transition != RUNG_TRANSITION_NOT_STATED;
         stated += known;
         assert_true(one.proof.applies == known && (one.curves > 0) == known);
@@ -162,6 +166,83 @@ static void every_row(void **state)
         rung_drift_clear(&one), rung_drift_clear(&three);
     }
     assert_int_equal(stated, 7);
+}
+
+static const rung_drift_part *part_named(const rung_drift *d, const char *name)
+{
+    for (size_t p = 0; p < d->parts; p++)
+        if (strcmp(d->part[p].name, name) == 0) return &d->part[p];
+    return NULL;
+}
+
+/* Chunks are for the state alone as well as for everything, and the theorem knows them. */
+static void chunks(void **state)
+{
+    (void)state;
+    rung_mech_conf conf = {.mech = rung_mech_get("delta"), .heads = 1, .dk = 8, .dv = 8, .causal = true};
+    rung_drift_options ask = options("f64,state=bf16,chunk=32");
+    rung_drift some, each;
+    ask.tokens = 256, ask.pairs = 0;
+    CHECK(rung_drift_run(&some, &conf, &ask, &check_err));
+    CHECK(rung_numbers_parse(&ask.numbers, "f64,state=bf16", &check_err));
+    CHECK(rung_drift_run(&each, &conf, &ask, &check_err));
+    const size_t last = some.points - 1;
+    assert_non_null(strstr(part_named(&some, "state")->numbers, "chunk=32"));
+    assert_true(part_named(&some, "state")->state[last] == some.part[0].state[last]);
+    assert_true(some.part[0].state[last] < 0.5 * each.part[0].state[last]);
+    assert_true(some.proof.theorem[last] < 0.1 * each.proof.theorem[last]);
+    assert_true(some.part[0].state[last] <= some.proof.run[last] && some.proof.run[last] <= some.proof.theorem[last]);
+    rung_drift_clear(&some), rung_drift_clear(&each);
+}
+
+static void assert_verdict(const rung_drift *d, const char *expected)
+{
+    rung_buf text;
+    rung_buf_init(&text);
+    rung_drift_verdict(&text, d);
+    if (!strstr(text.text, expected)) fail_msg("no '%s' in:\n%s", expected, text.text);
+    rung_buf_clear(&text);
+}
+
+/* Tokens [1, 1, value, log decay] of mamba2 with one number. */
+static void run_numbers(rung_drift *d, const char *numbers, const double *value, double log_decay, size_t tokens)
+{
+    static rung_mech_conf conf;
+    static double one[16], decay[16];
+    conf = (rung_mech_conf){.mech = rung_mech_get("mamba2"), .heads = 1, .dk = 1, .dv = 1, .causal = true};
+    rung_drift_options ask = options(numbers);
+    for (size_t t = 0; t < tokens; t++) one[t] = 1, decay[t] = log_decay;
+    const double *rows[RUNG_MECH_INPUT_MAX] = {one, one, value, decay};
+    ask.inputs = RUNG_DRIFT_PROMPT, ask.rows = rows, ask.row_tokens = tokens, ask.pairs = 0;
+    CHECK(rung_drift_run(d, &conf, &ask, &check_err));
+}
+
+/* What is said when no bound holds: never that one does. */
+static void no_bounds(void **state)
+{
+    (void)state;
+    rung_drift d;
+    /* 300, 600: cut off at 448; in this run that is an error like any other, for all runs there is no bound */
+    run_numbers(&d, "f32,state=e4m3fn", (const double[]){300, 300}, 0, 2);
+    assert_true(d.part[0].state[0] > 0.25 && d.part[0].state[0] < 0.27); /* 448 against 600 */
+    assert_true(d.proof.run[0] >= d.part[0].state[0] && isinf(d.proof.theorem[0]));
+    assert_verdict(&d, "No bound for all runs with these norms: numbers may leave the range of their formats.");
+    rung_drift_clear(&d);
+    /* 2^100 overflows f16 */
+    run_numbers(&d, "f32,state=f16", (const double[]){0x1p100}, 0, 1);
+    assert_true(isinf(d.part[0].state[0]) && isinf(d.proof.run[0]) && isinf(d.proof.theorem[0]));
+    assert_verdict(&d, "after 1 token the state holds numbers that are infinite or not a number");
+    assert_verdict(&d, "no bound for this run: the state has left the range of the numbers");
+    rung_drift_clear(&d);
+    /* a decay of e: measured, not proved, and f64 goes on */
+    run_numbers(&d, "f32,state=bf16", (const double[]){1, 1, 1}, 1, 3);
+    assert_true(d.norm[0] > 11.1 && d.norm[0] < 11.2 && d.part[0].state[0] < 0.01); /* 1 + e + e^2 */
+    assert_verdict(&d, "proved: nothing; a decay is above 1");
+    rung_drift_clear(&d);
+    run_numbers(&d, "f32,state=bf16", (const double[]){0, 0}, 0, 2);
+    assert_true(d.part[0].state[0] == 0);
+    assert_verdict(&d, "no bound for this run: the state in f64 is 0");
+    rung_drift_clear(&d);
 }
 
 /* In f64 nothing is lost, and a narrow state loses pairs; a wide state keeps them. */
@@ -183,7 +264,7 @@ static void curves(void **state)
     rung_buf text;
     rung_buf_init(&text);
     rung_drift_verdict(&text, &d);
-    assert_non_null(strstr(text.text, "state in e8m2, decay 1: pairs stored more than"));
+    assert_non_null(strstr(text.text, "state in e8m2, decay 1: all 3 pairs are read up to"));
     assert_non_null(strstr(text.text, "keep the state in f32"));
     rung_buf_clear(&text);
     rung_drift_svg(&text, &d);
@@ -227,8 +308,9 @@ static void refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(errors_of_files), cmocka_unit_test(every_row), cmocka_unit_test(curves),
-        cmocka_unit_test(search),          cmocka_unit_test(refusals),
+        cmocka_unit_test(errors_of_files), cmocka_unit_test(every_row), cmocka_unit_test(chunks),
+        cmocka_unit_test(no_bounds),       cmocka_unit_test(curves),    cmocka_unit_test(search),
+        cmocka_unit_test(refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,7 +11,7 @@
 #include "rung/drift.h"
 #include "testing.h"
 
-enum { TRIAL_TOKENS = 24, TRIAL_DIM = 4, TRIAL_INPUTS = 6, TRIAL_NUMBERS = 10 };
+enum { TRIAL_TOKENS = 24, TRIAL_DIM = 4, TRIAL_INPUTS = 6, TRIAL_NUMBERS = 16 };
 
 static const char *const trial_mechs[] = {"retnet", "gla", "mamba2", "delta", "gdelta", "kda", "rwkv7"};
 static const char *const trial_numbers[] = {
@@ -25,6 +25,12 @@ static const char *const trial_numbers[] = {
     "f32,state=mxfp8,gate=bf16",
     "f32,state=bf16,round=stochastic,seed=5",
     "q7.12,state=q5.6,act=q3.9",
+    "f32,state=e4m3fn,act=e5m2,gate=e4m3,beta=e3m2",
+    "f64,state=int4/row*f16",
+    "f32,state=mxfp4,round=stochastic",
+    "f32,state=bf16,chunk=4",
+    "e5m2",
+    "f32,gate=q4.4,beta=q1.1",
 };
 
 typedef struct trial {
@@ -46,11 +52,13 @@ static inline void trial_formats(rung_numbers numbers[TRIAL_NUMBERS])
 
 /* ---- drawing ----------------------------------------------------------------------------------------------------- */
 
-/* Powers of two, their neighbours at half a unit of some format, zeros, and anything. */
+/* Powers of two, their neighbours at half a unit of some format, zeros, and anything; now and then far beyond the range of
+ * narrow formats or below it. */
 static inline double trial_number(rung_rng *rng)
 {
     static const int digits[] = {4, 6, 8, 9, 11, 13, 24, 25};
-    const double sign = rung_rng_below(rng, 2) ? 1 : -1, power = ldexp(1, (int)rung_rng_below(rng, 6) - 4);
+    const int far = rung_rng_below(rng, 16) ? 0 : (int)rung_rng_below(rng, 80) - 40;
+    const double sign = rung_rng_below(rng, 2) ? 1 : -1, power = ldexp(1, (int)rung_rng_below(rng, 6) - 4 + far);
     switch (rung_rng_below(rng, 6)) {
     case 0:
         return 0;
@@ -69,7 +77,7 @@ static inline double trial_log_decay(rung_rng *rng)
 {
     switch (rung_rng_below(rng, 4)) {
     case 0:
-        return 0;
+        return rung_rng_below(rng, 8) ? 0 : -INFINITY;
     case 1:
         return -ldexp(1, -(int)rung_rng_below(rng, 14));
     case 2:
@@ -79,14 +87,14 @@ static inline double trial_log_decay(rung_rng *rng)
     }
 }
 
-/* A key: a coordinate, all alike, or anything of length 1; sometimes shorter or longer. */
+/* A key: a coordinate, all alike, or anything of length 1; sometimes shorter, or up to three times as long. */
 static inline void trial_key(rung_rng *rng, double *x, size_t n)
 {
     double sum = 0;
     const uint64_t way = rung_rng_below(rng, 3), one = rung_rng_below(rng, n);
     for (size_t i = 0; i < n; i++) x[i] = way == 0 ? i == one : way == 1 ? 1 : rung_rng_normal(rng);
     for (size_t i = 0; i < n; i++) sum += x[i] * x[i];
-    const double scale = rung_rng_below(rng, 4) ? 1 : rung_rng_unit(rng) * 1.5;
+    const double scale = rung_rng_below(rng, 4) ? 1 : rung_rng_unit(rng) * (rung_rng_below(rng, 2) ? 1.5 : 3);
     for (size_t i = 0; i < n; i++) x[i] = sum > 0 ? x[i] / sqrt(sum) * scale : 0;
 }
 
@@ -96,7 +104,7 @@ static inline void trial_draw_input(trial *t, rung_rng *rng, size_t token, size_
     const size_t row = rung_mech_row(input, &t->conf);
     double *x = t->in[i][token];
     if (input->quantity == RUNG_QUANTITY_BETA)
-        x[0] = rung_rng_below(rng, 3) ? rung_rng_unit(rng) : 1;
+        x[0] = rung_rng_below(rng, 3) ? rung_rng_unit(rng) * (rung_rng_below(rng, 8) ? 1 : 4) : 1; /* also beyond 1 */
     else if (input->source == RUNG_FROM_KEEP)
         for (size_t e = 0; e < row; e++) x[e] = exp(trial_log_decay(rng));
     else if (input->quantity == RUNG_QUANTITY_GATE)
@@ -248,7 +256,7 @@ static inline trial_result trial_run(const trial *t, double part)
         else
             trial_exact_rank_one(&exact, t, token);
         const double read = facts.query * facts.contraction * bound + step.output;
-        bound = facts.contraction * bound + step.stored;
+        bound = facts.contraction * bound + ((token + 1) % t->numbers->chunk ? step.error : step.stored);
         long double off = 0, o_off = 0, size = 0, o_size = 0;
         for (size_t i = 0; i < dv; i++) {
             o_off += ((long double)o[i] - exact.o[i]) * ((long double)o[i] - exact.o[i]),

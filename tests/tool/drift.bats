@@ -32,7 +32,7 @@ assert any(s.startswith("proved: ") for s in layer["verdict"]) and any(s.startsw
 
 @test "drift: a narrow state loses pairs, and the verdict says what to do" {
     run -0 --separate-stderr rung drift delta --numbers f32,state=e8m2 --tokens 2048 --dk 16 --dv 16 --pairs 4
-    [[ $output == *"measured: state in e8m2, decay 1: pairs stored more than "* ]]
+    [[ $output == *"measured: state in e8m2, decay 1: all 4 pairs are read up to "* ]]
     [[ $output == *": keep the state in f32"* ]]
     [[ $output == *"proved: in this run the state is off by at most "* ]]
 }
@@ -44,6 +44,7 @@ assert any(s.startswith("proved: ") for s in layer["verdict"]) and any(s.startsw
     [ "$(grep -c '^proved: ' <<<"$output")" = 2 ]
     run -0 --separate-stderr rung drift rnn --tokens 100 --dk 4 --dv 4
     [[ $output == *"proved: nothing; rnn does not state an affine step"* ]]
+    [[ $output == *"measured: after 100 tokens the state is off by 0.00"* && $output != *inf* ]]
     [[ $output == *"No curve of recall: the row does not state keys and values."* ]]
 }
 
@@ -79,6 +80,25 @@ assert layer["heads"] == 2 and layer["tokens"] == [64, 90] and layer["inputs"] =
 found, expected = layer["parts"][0]["state_error"][-1], float(open("expected").read())
 assert abs(found - expected) < 1e-9 * expected, (found, expected)
 assert "one head" in layer["recall"]["why_none"]' <<<"$output"
+    # Without a proof all the same: S <- S + k v^T in numpy.
+    python '
+import numpy as np
+x = np.load("x.npz")
+def bf16(a):
+    b = a.astype(np.float64).view(np.uint64)
+    return ((b + ((b >> 45 & 1) + (1 << 44) - 1)) >> 45 << 45).view(np.float64)
+S = np.zeros((2, 4, 4)); N = np.zeros((2, 4, 4))
+for k, v in zip(x["k"], x["v"]):
+    step = k[:, :, None] * v[:, None, :]
+    S = S + step; N = bf16(N + step)
+open("expected", "w").write(repr(float(np.sqrt(((N - S) ** 2).sum() / (S ** 2).sum()))))'
+    run -0 --separate-stderr rung drift linear:phi=identity:norm=0 --in x.npz --numbers f64,state=bf16 --json
+    python '
+import json, sys
+layer, = json.load(sys.stdin)["layers"]
+found, expected = layer["parts"][0]["state_error"][-1], float(open("expected").read())
+assert 0 < expected and abs(found - expected) < 1e-9 * expected, (found, expected)
+assert not layer["proved"]["applies"] and layer["proved"]["run"][-1] is None' <<<"$output"
     run -3 rung drift delta --in short.npz
     [[ $output == *"tensor v"*"as many tokens as the others"* ]]
     run -3 rung drift gdelta --in x.npz
