@@ -321,6 +321,7 @@ rung_drift_step rung_drift_step_bound(const rung_drift_token *token, const rung_
     rung_drift_step step = {
         .error = up(error), .stored = up(error + storing), .output = up(output), .norm = up(before + storing)};
     const bool outside = !(s.seen <= s.largest) || !(before <= store.largest);
+    if (!(step.output < INFINITY)) step.output = INFINITY;
     if (outside || !(step.stored < INFINITY)) step = (rung_drift_step){INFINITY, INFINITY, INFINITY, INFINITY};
     return step;
 }

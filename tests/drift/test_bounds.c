@@ -78,7 +78,12 @@ static void what_has_no_bound(void **state)
     assert_true(rung_drift_token_of(&facts, &conf, rows, 0, why, sizeof why));
     assert_true(rung_drift_step_bound(&facts, &conf, &numbers, 400, false).stored < INFINITY);
     assert_true(isinf(rung_drift_step_bound(&facts, &conf, &numbers, 448, false).stored)); /* 449 is cut off */
-    row[1] = NAN;
+    /* a product beyond double is no bound, and not a number is none either */
+    CHECK(rung_numbers_parse(&numbers, "e11m4", &check_err));
+    row[0] = 1e10, row[1] = row[2] = 1e153;
+    assert_true(rung_drift_token_of(&facts, &conf, rows, 0, why, sizeof why));
+    assert_true(rung_drift_step_bound(&facts, &conf, &numbers, 0, true).output == INFINITY);
+    row[0] = row[2] = 1, row[1] = NAN;
     assert_false(rung_drift_token_of(&facts, &conf, rows, 0, why, sizeof why));
     conf.mech = rung_mech_get("rnn");
     assert_false(rung_drift_token_of(&facts, &conf, rows, 0, why, sizeof why));

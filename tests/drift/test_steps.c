@@ -71,10 +71,15 @@ static const format *named(const char *name)
     return NULL;
 }
 
+static int bias_of(const format *f)
+{
+    return f->fixed ? 0 : (1 << (f->a - 1)) - 1;
+}
+
 /* X rounded to a float format: precision, range, subnormals. */
 static double rounded_float(const format *f)
 {
-    const int bias = (1 << (f->a - 1)) - 1;
+    const int bias = bias_of(f);
     mpfr_set_prec(R, f->b + 1);
     int ternary = mpfr_set(R, X, MPFR_RNDN);
     mpfr_set_emin(2 - bias - f->b);
@@ -196,7 +201,7 @@ static uint64_t mix(uint64_t x)
  * two. */
 static double by_chance(const format *f, double x, uint64_t chance)
 {
-    const int bias = (1 << (f->a - 1)) - 1;
+    const int bias = bias_of(f);
     const double most = f->largest != 0 ? f->largest
                         : f->fixed      ? ldexp(1, f->a) - ldexp(1, -f->b)
                                         : (2 - ldexp(1, -f->b)) * ldexp(1, bias);
@@ -322,7 +327,7 @@ static bool held(const format *acc, const format *f)
     else if (acc->fixed)
         holds = f->fixed && f->a <= acc->a && f->b <= acc->b;
     else {
-        const int acc_bias = (1 << (acc->a - 1)) - 1, bias = (1 << (f->a - 1)) - 1;
+        const int acc_bias = bias_of(acc), bias = bias_of(f);
         const int least = f->fixed ? -f->b : 1 - bias - f->b, top = f->fixed ? f->a : f->largest != 0 ? 8 : bias;
         holds = digits <= acc->b + 1 && least >= 1 - acc_bias - acc->b && top <= acc_bias;
     }
