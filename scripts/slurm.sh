@@ -31,6 +31,7 @@ started_here() { # [NODE]
 start_node() {
     SLURM_SH_NODE=$1 slurmd -D -N "$1" -f "$SLURM_CONF" >>"$hold/$1.out" 2>&1 </dev/null 3>&- &
     echo $! >"$hold/$1.pid"
+    disown $! # or the shell would tell of its end
 }
 
 # slurmstepd writes its title over its environment: it is known as the parent of what it has started.

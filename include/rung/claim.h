@@ -91,6 +91,9 @@ typedef struct rung_arithmetic {
     bool mixed;    /* of rung_claim_spec_set_numbers: no weights are judged, as those are in one format */
 } rung_arithmetic;
 
+/* Every number has this many bits, none shares a scale, and there are no tiles. */
+rung_arithmetic rung_arithmetic_plain(rung_kernel kernel, int bits, rung_message message);
+
 /* Prints the arithmetic that a verdict is about: "in exact 26-bit arithmetic, softmax from left to right". */
 void rung_arithmetic_print(rung_buf *out, const rung_arithmetic *arithmetic);
 

@@ -30,7 +30,7 @@ void rung_played_mechanisms(rung_buf *out, const rung_played *p, size_t layer)
  * attention has a matrix for every one-bit of the position. */
 static uint64_t carried_at(const rung_ledger_layer *held, size_t cut, int bits, bool alone)
 {
-    const rung_arithmetic numbers = {RUNG_KERNEL_ONLINE, bits, bits, bits, RUNG_MESSAGE_ONLINE, 0, false};
+    const rung_arithmetic numbers = rung_arithmetic_plain(RUNG_KERNEL_ONLINE, bits, RUNG_MESSAGE_ONLINE);
     uint64_t p = (uint64_t)bits, sum = rung_layer_bits_of(held, &numbers).carried;
     if (held->levels) sum += (uint64_t)__builtin_popcountll(cut) * held->state_elements * p - held->state_elements * p;
     if (alone && held->window && cut < held->window_size)
@@ -45,7 +45,7 @@ static uint64_t ledger_at(const rung_played *p, const rung_ledger_layer *held, s
     int bits = p->play.how->numbers->bits;
     size_t at = p->player[cut + 1].start;
     bool alone = rung_model_get_arch(p->play.model)->layer[layer].group_count == 1;
-    const rung_arithmetic numbers = {RUNG_KERNEL_ONLINE, bits, bits, bits, RUNG_MESSAGE_ONLINE, 0, false};
+    const rung_arithmetic numbers = rung_arithmetic_plain(RUNG_KERNEL_ONLINE, bits, RUNG_MESSAGE_ONLINE);
     uint64_t message = rung_layer_bits_of(held, &numbers).message;
     uint64_t summaries = held->sparse ? at / held->block * held->summary_elements * (uint64_t)bits : 0;
     return carried_at(held, at, bits, alone) + message * audit_receivers(p, layer, at) + summaries;
@@ -66,7 +66,7 @@ static bool opens_too_much(const rung_played *p, const rung_ledger_layer *held, 
 static uint64_t game_bits_of(const rung_played *p, const rung_ledger_layer *held)
 {
     int bits = p->play.how->numbers->bits;
-    const rung_arithmetic numbers = {RUNG_KERNEL_ONLINE, bits, bits, bits, RUNG_MESSAGE_PAPER, 0, false};
+    const rung_arithmetic numbers = rung_arithmetic_plain(RUNG_KERNEL_ONLINE, bits, RUNG_MESSAGE_PAPER);
     uint64_t message = rung_layer_bits_of(held, &numbers).message, sum = 0;
     for (size_t i = 1; i < p->players; i++)
         sum += message * i * p->player[i].len + carried_at(held, p->player[i].start, bits, true);

@@ -11,6 +11,12 @@
 const char *const rung_kernel_names[] = {"online", "two-pass", "eager", "split", "tiles", "reverse", "fast", NULL};
 const char *const rung_message_names[] = {"online", "numerator", "paper", NULL};
 
+rung_arithmetic rung_arithmetic_plain(rung_kernel kernel, int bits, rung_message message)
+{
+    return (rung_arithmetic){
+        .kernel = kernel, .accumulator_bits = bits, .state_bits = bits, .cache_bits = bits, .message = message};
+}
+
 static void print_bits(rung_buf *out, const rung_arithmetic *a)
 {
     if (a->accumulator_bits == a->state_bits && a->accumulator_bits == a->cache_bits)

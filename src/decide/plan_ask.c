@@ -9,8 +9,8 @@
 static void count_cost(rung_plan_cost *cost, const rung_model *model, const rung_plan_options *conf)
 {
     const rung_claim_spec *about = conf->context;
-    const rung_arithmetic numbers = {about->kernel,  conf->bits,  conf->bits, conf->bits,
-                                     about->message, about->tile, false};
+    rung_arithmetic numbers = rung_arithmetic_plain(about->kernel, conf->bits, about->message);
+    numbers.tile = about->tile;
     rung_subject *subject;
     if (rung_subject_model(&subject, model, "", NULL) != RUNG_OK) return;
     const rung_ledger *ledger = rung_subject_ledger(subject);

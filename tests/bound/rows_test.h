@@ -119,7 +119,8 @@ static inline rung_bound_answer answer_of(const question *q, const char *id)
 {
     const rung_bound *bound = rung_bound_get(id);
     rung_bound_answer answer = {.bound = bound, .applies = true, .verdict = RUNG_UNKNOWN};
-    rung_arithmetic arithmetic = {q->kernel, q->bits, q->bits, q->bits, q->message, q->tile, false};
+    rung_arithmetic arithmetic = rung_arithmetic_plain(q->kernel, q->bits, q->message);
+    arithmetic.tile = q->tile;
     rung_pattern pattern = rung_pattern_of(q->ledger, &arithmetic);
     bound_question inner = {q->ledger, q->task, q->n, &arithmetic, q->thresholds, q->most_thoughts, false};
     assert_non_null(bound);

@@ -6,7 +6,11 @@
 #include "rows_test.h"
 
 /* Accumulators of 2 bits, states of 3, caches of 5: every product tells which of them it used. */
-static const rung_arithmetic arithmetic = {RUNG_KERNEL_ONLINE, 2, 3, 5, RUNG_MESSAGE_ONLINE, 0, false};
+static const rung_arithmetic arithmetic = {.kernel = RUNG_KERNEL_ONLINE,
+                                           .accumulator_bits = 2,
+                                           .state_bits = 3,
+                                           .cache_bits = 5,
+                                           .message = RUNG_MESSAGE_ONLINE};
 
 static rung_pattern pattern_of(size_t count, const rung_ledger_layer *layer)
 {

@@ -371,7 +371,8 @@ static bool still_refutes(const theorem *t, const rung_ledger *ledger, const run
     question q = question_of(ledger, task, t->n);
     q.most_thoughts = thoughts_of(t);
     if (t->kernel) q.kernel = t->kernel, q.tile = t->tile;
-    rung_arithmetic one_bit = {RUNG_KERNEL_ONLINE, 1, 1, 1, q.message = RUNG_MESSAGE_NUMERATOR, 0, false};
+    q.message = RUNG_MESSAGE_NUMERATOR;
+    rung_arithmetic one_bit = rung_arithmetic_plain(RUNG_KERNEL_ONLINE, 1, q.message);
     if (rung_pattern_of(ledger, &one_bit).overflow) {
         rung_claim_spec about = about_theorem(t, task);
         return claim_answer(ledger, &about, t->id).verdict == RUNG_CANNOT;

@@ -168,7 +168,7 @@ static void test_other_selections(void **state)
 {
     rung_ledger_layer top = {.sparse = true, .heads = 2, .block = 1, .top = 2, .index_elements = 3, .value_dim = 4};
     rung_ledger_layer other[6];
-    const rung_arithmetic numbers = {RUNG_KERNEL_ONLINE, 5, 5, 5, RUNG_MESSAGE_ONLINE, 0, false};
+    const rung_arithmetic numbers = rung_arithmetic_plain(RUNG_KERNEL_ONLINE, 5, RUNG_MESSAGE_ONLINE);
     stack s;
     (void)state;
     rung_pattern p = rung_pattern_of(stack_of(&s, 1, &top), &numbers);

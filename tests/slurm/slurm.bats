@@ -3,6 +3,7 @@
 # A sweep of forty runs as a job array under a real Slurm of two nodes, which scripts/slurm.sh starts around this file (make test-slurm):
 # elements are requeued by their own signal, by hand and because their node dies, one is killed. Nothing is lost, nothing is done twice.
 load ../tool/common
+export BATS_TEST_TIMEOUT=600 # seconds of a case: a Slurm that hangs ends it
 
 setup() {
     cd "$BATS_TEST_TMPDIR" || exit 1
@@ -133,7 +134,7 @@ lost() {
     patiently is_over
     finished >before
     [ "$(wc -l <before)" -lt 40 ]
-    sbatch -W -o again.%a job.sh
+    timeout 240 sbatch -W -o again.%a job.sh
     [ -z "$(lost)" ]
     [ "$(wc -l <now)" = 40 ]
     [ "$(cut -d' ' -f1 now | sort -u | wc -l)" = 40 ]
