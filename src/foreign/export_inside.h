@@ -37,8 +37,8 @@ typedef struct target {
     target_layer *layer;
     target_norm final;
     target_linear readout;
-    const char **word;            /* [vocab] texts of the ids, all different; the last one is empty: other text */
-    size_t *answer;               /* the id of each answer */
+    const char **word; /* [vocab] texts of the ids, all different; the last one is empty: other text */
+    size_t *answer;    /* the id of each answer */
     rung_arena arena;
 } target;
 
@@ -53,13 +53,13 @@ void target_clear(target *t);
 /* An MLP table as functions of single numbers. Its rows have `keys` whole numbers and `outs` values. */
 typedef struct step_table {
     size_t rows, keys, outs;
-    int64_t *key;       /* [rows][keys] */
-    float *value;       /* [rows][outs] */
+    int64_t *key; /* [rows][keys] */
+    float *value; /* [rows][outs] */
     size_t *key_coord, *out_coord;
-    bool separable;     /* every value depends on one key: depends[out] */
+    bool separable; /* every value depends on one key: depends[out] */
     size_t *depends;
-    size_t *levels;     /* [keys] number of different values of a key */
-    int64_t **level;    /* [keys][levels], ascending */
+    size_t *levels;  /* [keys] number of different values of a key */
+    int64_t **level; /* [keys][levels], ascending */
 } step_table;
 
 /* A jump of the function of one number: at `at` the values rise by rise[outs]. */

@@ -23,7 +23,7 @@
 #include <string.h>
 
 enum { WIDTH_MAX = 1 << 20, CONTEXT_STEP = 32, NONE_MAX_TOKENS = 4096 };
-#define NEUTRAL_BASE 1e38  /* rotary base of a model without positions */
+#define NEUTRAL_BASE 1e38   /* rotary base of a model without positions */
 #define STEP_SLOPE   1024.0 /* a step of 1 becomes a ramp of 1/8, */
 #define STEP_BEND    64.0   /* and at its ends a bend of 24/1024 */
 #define RELU_SCALE   1048576.0
@@ -46,11 +46,11 @@ typedef struct maker {
     size_t fresh;  /* the next channel that nobody uses */
     bool bare;     /* the model has no norm */
     bool mirrored;
-    size_t balance, unit;     /* channels; SIZE_MAX where there is none */
-    size_t constant_first;    /* bare: from here on channels hold C and -C */
-    size_t pair_first;        /* rotary pairs before this one are empty */
-    double *bound;            /* bare: of the magnitude of each channel */
-    size_t next;              /* target layer */
+    size_t balance, unit;  /* channels; SIZE_MAX where there is none */
+    size_t constant_first; /* bare: from here on channels hold C and -C */
+    size_t pair_first;     /* rotary pairs before this one are empty */
+    double *bound;         /* bare: of the magnitude of each channel */
+    size_t next;           /* target layer */
     rung_error *err;
 } maker;
 
@@ -239,9 +239,8 @@ static rung_status find_rotary_base(maker *m)
     RUNG_TRY(get(&cosine, m, "rotary.cos"));
     RUNG_TRY(get(&sine, m, "rotary.sin"));
     size_t half = cosine.cols;
-    double seen = cosine.rows > 1 && half > 1
-                      ? pow(atan2(sine.value[half + 1], cosine.value[half + 1]), -(double)half)
-                      : 10000;
+    double seen =
+        cosine.rows > 1 && half > 1 ? pow(atan2(sine.value[half + 1], cosine.value[half + 1]), -(double)half) : 10000;
     const double tried[] = {10000, round(seen), seen};
     for (size_t b = 0; b < RUNG_COUNT(tried); b++) {
         double worst = 0;
@@ -490,8 +489,7 @@ static void add_steps(maker *m, target_layer *to, size_t *unit, const step_funct
     for (size_t j = 0; j < f->jumps; j++)
         for (int side = 1; side >= -1; side -= 2, (*unit)++) {
             begin_unit(m, to, *unit, -STEP_SLOPE * f->jump[j].at + side * STEP_BEND);
-            for (size_t i = 0; i < u->count; i++)
-                read_unit(m, to, *unit, u->channel[i], STEP_SLOPE * u->weight[i]);
+            for (size_t i = 0; i < u->count; i++) read_unit(m, to, *unit, u->channel[i], STEP_SLOPE * u->weight[i]);
             for (size_t o = 0; o < outs; o++)
                 put(&to->down, out[o], *unit, side * f->jump[j].rise[o] / (2 * STEP_BEND));
         }

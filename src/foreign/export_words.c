@@ -88,8 +88,7 @@ static rung_status place_answer(word_list *w, size_t answer, size_t answers)
     else
         rung_buf_printf(&w->text, "a%zu", answer);
     RUNG_TRY(rung_buf_ok(&w->text, w->err));
-    if (w->task)
-        same = bsearch(&(named_id){w->text.text, 0}, w->sorted, w->tokens, sizeof *w->sorted, compare_words);
+    if (w->task) same = bsearch(&(named_id){w->text.text, 0}, w->sorted, w->tokens, sizeof *w->sorted, compare_words);
     if (!same) {
         t->answer[answer] = t->vocab;
         return keep_word(w, t->vocab++);
