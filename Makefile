@@ -118,6 +118,12 @@ $(BUILD)/gen/explore.%.inc: src/explore/explore.%
 	@od -An -v -td1 $< | sed 's/[0-9]\+/&,/g' > $@
 $(BUILD)/obj/explore/assets_explore.o: $(BUILD)/gen/explore.html.inc $(BUILD)/gen/explore.css.inc $(BUILD)/gen/explore.js.inc
 $(BUILD)/obj/explore/assets_explore.o: ALL_CFLAGS += -I$(BUILD)/gen
+# The page of rung table likewise.
+$(BUILD)/gen/table.%.inc: src/table/table.%
+	@mkdir -p $(@D)
+	@od -An -v -td1 $< | sed 's/[0-9]\+/&,/g' > $@
+$(BUILD)/obj/table/table_page.o: $(BUILD)/gen/table.css.inc $(BUILD)/gen/table.js.inc
+$(BUILD)/obj/table/table_page.o: ALL_CFLAGS += -I$(BUILD)/gen
 # The checker as a program that needs nothing of the machine, to be copied to another one.
 $(BUILD)/rung-check-static: check/rung-check.c $(BUILD)/flags
 	$(QUIET_LD)$(CC) $(CHECK_CFLAGS) -static -o $@ $< -lm

@@ -13,7 +13,7 @@
 typedef struct table_values {
     const char *out, *numbers, *trained;
     int64_t count, threads;
-    bool no_certificates, train, proofs;
+    bool no_certificates, no_depth, train, no_proofs;
 } table_values;
 
 static bool interrupted(void)
@@ -59,7 +59,7 @@ static rung_status fill(rung_table *table, const tool_call *call, rung_error *er
                                      .interrupted = interrupted};
     rung_status status;
     table->quick = v->train;
-    table->proofs = v->proofs;
+    table->proofs = !v->no_proofs;
     table->shipped = !v->train && !v->trained;
     if (v->train) {
         tool_signals_defer(true);
@@ -69,7 +69,8 @@ static rung_status fill(rung_table *table, const tool_call *call, rung_error *er
         status = rung_table_read_trained(table, v->trained, err);
     }
     RUNG_TRY(status);
-    return rung_table_fill(table, &conf, err);
+    RUNG_TRY(rung_table_fill(table, &conf, err));
+    return v->no_depth ? RUNG_OK : rung_table_dive(table, &conf, err);
 }
 
 static int run_table(const tool_call *call, rung_error *err)
@@ -96,21 +97,20 @@ const tool_command tool_command_table = {
     .name = "table",
     .summary = "the paper's table of results, every cell reached here",
     .details =
-        "Rows are architectures, columns are tasks at one size. CANNOT comes from a theorem whose inequality holds "
-        "there, and carries a certificate of one model that fails, which rung-check confirms while the table is made; "
-        "CAN from weights that are built and checked in the same run, UNKNOWN is neither. Below each verdict stands "
-        "the "
-        "accuracy that such layers have learned, with its 95 % interval over seeds: from a sweep whose results are "
-        "part of "
-        "this program (experiments/table.json), from another one, or from a quick one that is done now. Also writes a "
-        "page, "
-        "the models and the certificates.",
+        "Rows are layers, columns are tasks at one size. CANNOT comes from a theorem whose inequality holds there, and "
+        "carries a certificate of one model that fails, which rung-check confirms while the table is made; CAN from "
+        "weights that are built and checked in the same run; UNKNOWN is neither. The first line of a cell has the "
+        "verdict with its numbers: bits needed > bits held, or how the weights were checked. The second line has the "
+        "published width, and the accuracy that such layers have learned: from a sweep whose results are part of this "
+        "program (experiments/table.json), from another one, or from a quick one that is done now. The page has all "
+        "of it with intervals, evidence, proofs for coqc, and how many functions the layers compose for L = 1 to "
+        "4.",
     .examples =
         (const tool_example[]){
             {"rung table", "on the terminal, and rung-table/index.html"},
             {"rung table --numbers e8m10", "shorter numbers: theorems bite more, some constructions fail"},
             {"rung table --train", "train small models now, one seed each, instead of the results that come along"},
-            {"rung table --proofs", "with a file for coqc beside the page for each CANNOT"},
+            {"rung table --no-certificates --no-depth", "verdicts only, in seconds"},
             {"rung table --json", "for programs"},
             {0},
         },
@@ -153,10 +153,14 @@ const tool_command tool_command_table = {
              .kind = RUNG_OPTION_FLAG,
              .at = offsetof(table_values, no_certificates),
              .help = "theorems and constructions only: break no models"},
-            {.name = "proofs",
+            {.name = "no-depth",
              .kind = RUNG_OPTION_FLAG,
-             .at = offsetof(table_values, proofs),
-             .help = "also write every CANNOT whose theorem Coq has as a file for coqc, into DIR"},
+             .at = offsetof(table_values, no_depth),
+             .help = "do not ask how many functions the layers compose"},
+            {.name = "no-proofs",
+             .kind = RUNG_OPTION_FLAG,
+             .at = offsetof(table_values, no_proofs),
+             .help = "do not write every CANNOT whose theorem Coq has as a file for coqc into DIR"},
             RUNG_OPTION_THREADS(table_values, threads),
             {0},
         },

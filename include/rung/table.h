@@ -18,7 +18,10 @@ RUNG_API_BEGIN
 
 #define RUNG_TABLE_ROWS    15
 #define RUNG_TABLE_COLS    4
-#define RUNG_TABLE_TRAINED 2 /* of one cell, shown */
+#define RUNG_TABLE_SEQCOMP 2  /* the column whose number of functions L varies */
+#define RUNG_TABLE_TRAINED 2  /* of one cell, shown */
+#define RUNG_TABLE_LAYERS  17 /* rows of the question how deep: those of the table, then more full layers */
+#define RUNG_TABLE_DEPTH   4  /* L of that question, at most */
 
 /* Runs of one architecture that differ in their seed only, at the rate that their evaluations chose. */
 typedef struct rung_table_trained {
@@ -59,23 +62,42 @@ typedef struct rung_table_cell {
     size_t trained_count; /* 0: no run */
 } rung_table_cell;
 
+/* How many functions these layers compose: L = 1 to RUNG_TABLE_DEPTH. Both halves may hold, at different lengths of the
+ * prompt and sizes of the heads. */
+typedef struct rung_table_depth {
+    bool cannot;        /* a theorem refutes the layers with small heads, from `tokens` on */
+    double tokens;      /* prompt length, rounded up; infinite: above 2^1023 */
+    double log2_tokens; /* where `tokens` is not exact, else 0 */
+    char bound[16], statement[384], nearest[200];
+    rung_verdict can; /* CAN or SAMPLED by weights in heads as large as they need; UNKNOWN: none are known */
+    bool proved;
+    uint64_t prompts;
+    size_t can_tokens; /* of the prompts that they solve */
+    char build[96], arch[160];
+} rung_table_depth;
+
 /* What is idle in a larger architecture still solves the task: weights for `full` are weights for `3*full`. */
 typedef struct rung_table_row {
     const char *title, *arch;
+    const char *brief;                  /* the title in at most 13 letters */
     bool thinks;                        /* thoughts follow the prompt: each is a receiver that no theorem counts */
     const char *build[RUNG_TABLE_COLS]; /* construction and parameters; NULL: none is known */
     const char *claim[RUNG_TABLE_COLS]; /* what the paper states of the width Hdp, or NULL */
     const char *task[RUNG_TABLE_COLS]; /* a larger instance than that of the column, which the theorem needs; or NULL */
+    const char *deep[RUNG_TABLE_DEPTH]; /* construction for L = 1, 2, ...; NULL: none is known */
 } rung_table_row;
 
 typedef struct rung_table_col {
     const char *title, *task;
+    const char *symbol; /* what the paper calls it */
 } rung_table_col;
 
 typedef struct rung_table {
     rung_fmt fmt;
     rung_task_conf task[RUNG_TABLE_COLS];
     rung_table_cell cell[RUNG_TABLE_ROWS][RUNG_TABLE_COLS];
+    rung_table_depth depth[RUNG_TABLE_LAYERS][RUNG_TABLE_DEPTH]; /* [row][L - 1] */
+    bool deep;                                                   /* it was asked how deep */
     rung_table_trained *trained;
     size_t trained_count;
     char spec[40];  /* of the sweep: digits of the SHA-256 */
@@ -85,7 +107,7 @@ typedef struct rung_table {
     bool proofs;    /* write files for coqc */
 } rung_table;
 
-extern const rung_table_row rung_table_rows[RUNG_TABLE_ROWS];
+extern const rung_table_row rung_table_rows[RUNG_TABLE_LAYERS];
 extern const rung_table_col rung_table_cols[RUNG_TABLE_COLS];
 
 /* How the table is made. */
@@ -111,8 +133,21 @@ rung_status rung_table_train(rung_table *table, const rung_table_options *conf, 
 /* Decides every cell. */
 rung_status rung_table_fill(rung_table *table, const rung_table_options *conf, rung_error *err);
 
-/* One self-contained page, no network. */
-/* The page holds the certificates of `directory` and their models, and checks them where scripts run. */
+/* How many functions the layers compose, for every row and L. A second or two for each L above 2. */
+rung_status rung_table_dive(rung_table *table, const rung_table_options *conf, rung_error *err);
+
+/* The sizes at which most cells of a column were trained. */
+typedef struct rung_table_sizes {
+    size_t runs; /* cells with a run; 0: the rest is not set */
+    size_t tokens, dk, dv;
+    bool mixed; /* other cells of the column were trained at other sizes */
+} rung_table_sizes;
+rung_table_sizes rung_table_usual(const rung_table *table, size_t col);
+/* What is shown of a cell: the run of these sizes if there is one, else the first; NULL: no run. */
+const rung_table_trained *rung_table_shown(const rung_table_cell *cell, const rung_table_sizes *usual);
+bool rung_table_trained_at(const rung_table_trained *trained, const rung_table_sizes *sizes);
+
+/* One self-contained page, no network. It holds the certificates of `directory` and their models, and checks them where scripts run. */
 void rung_table_page(rung_buf *out, const rung_table *table, const char *directory);
 /* One JSON object, rung.table/3. */
 void rung_table_json(rung_buf *out, const rung_table *table);

@@ -16,57 +16,92 @@
 #define PERCOM  "percom N=541 keys=trig values=scalar gap=16"
 #define TWO_SUM "two-sum N=127 M=509"
 
-const rung_table_row rung_table_rows[RUNG_TABLE_ROWS] = {
+/* Each construction of SeqComp for the number of functions that it composes. */
+#define ONE         "seqcomp L=1 N0=4 keys=trig"
+#define TWO         "seqcomp L=2 N0=2 n=2 keys=trig"
+#define THREE       "seqcomp L=3 N0=2 n=2,2 keys=trig"
+#define FOUR        "seqcomp L=4 N0=2 n=2,2,2 keys=trig"
+#define THINKING(x) "seqcomp-cot L=" x
+
+enum { EVA, TWO_SUMS, SEQCOMP = RUNG_TABLE_SEQCOMP, PERCOMP };
+#define FULL_CAN [EVA] = LOOKUP, [TWO_SUMS] = TWO_SUM, [PERCOMP] = PERCOM
+#define PAPER(eva, two_sum, seqcomp, percom)                                                                           \
+    {                                                                                                                  \
+        [EVA] = (eva), [TWO_SUMS] = (two_sum), [SEQCOMP] = (seqcomp), [PERCOMP] = (percom)                             \
+    }
+
+const rung_table_row rung_table_rows[RUNG_TABLE_LAYERS] = {
     {.title = "one full layer",
+     .brief = "full",
      .arch = "full",
-     .build = {LOOKUP, PERCOM, TWO_SUM, NULL},
-     .claim = {"O(polylog n)", "O(polylog n)", "O(log n)", NULL}},
+     .build = {FULL_CAN},
+     .claim = PAPER("O(polylog n)", "O(log n)", NULL, "O(polylog n)")},
     {.title = "two full layers",
+     .brief = "2 full = L",
      .arch = "2*full",
-     .build = {LOOKUP, PERCOM, TWO_SUM, NULL},
-     .claim = {NULL, NULL, NULL, "Ω(poly n)"},
-     .task = {NULL, NULL, NULL, "seqcomp L=2 N0=220 n=341"}},
+     .build = {FULL_CAN},
+     .claim = PAPER(NULL, NULL, "Ω(poly n)", NULL),
+     .task = {[SEQCOMP] = "seqcomp L=2 N0=220 n=341"},
+     .deep = {ONE}},
     {.title = "three full layers",
+     .brief = "3 full = L+1",
      .arch = "3*full",
-     .build = {LOOKUP, PERCOM, TWO_SUM, "seqcomp L=2 N0=30 n=17 keys=trig"},
-     .claim = {NULL, NULL, NULL, "O(polylog n)"}},
+     .build = {FULL_CAN, [SEQCOMP] = "seqcomp L=2 N0=30 n=17 keys=trig"},
+     .claim = PAPER(NULL, NULL, "O(polylog n)", NULL),
+     .deep = {ONE, TWO}},
     {.title = "one full layer with chain of thought",
+     .brief = "full + CoT",
      .arch = "full",
      .thinks = true,
-     .build = {LOOKUP, PERCOM, TWO_SUM, "seqcomp-cot L=2 N0=30 n=17"},
-     .claim = {NULL, NULL, NULL, "O(polylog n)"}},
+     .build = {FULL_CAN, [SEQCOMP] = "seqcomp-cot L=2 N0=30 n=17"},
+     .claim = PAPER(NULL, NULL, "O(polylog n)", NULL),
+     .deep = {THINKING("1 N0=4"), THINKING("2 N0=2 n=2"), THINKING("3 N0=2 n=2,2"), THINKING("4 N0=2 n=2,2,2")}},
     {.title = "linear attention",
+     .brief = "linear",
      .arch = "linear",
-     .claim = {"Ω(n log n), even with CoT", "Ω(n log n), even with CoT", "Ω(n log n), even with CoT", NULL}},
-    {.title = "delta rule", .arch = "delta"},
-    {.title = "gated delta rule", .arch = "gdelta"},
-    {.title = "Mamba-2", .arch = "mamba2"},
-    {.title = "sliding window", .arch = "window:W=2"},
+     .claim = PAPER("Ω(n log n), even with CoT", "Ω(n log n), even with CoT", NULL, "Ω(n log n), even with CoT")},
+    {.title = "delta rule", .brief = "delta rule", .arch = "delta"},
+    {.title = "gated delta rule", .brief = "gated delta", .arch = "gdelta"},
+    {.title = "Mamba-2", .brief = "Mamba-2", .arch = "mamba2"},
+    {.title = "sliding window", .brief = "window", .arch = "window:W=2"},
     {.title = "log-linear attention",
+     .brief = "log-linear",
      .arch = "loglinear",
-     .claim = {"Ω(n), even with CoT", "Ω(n), even with CoT", "Ω(n), even with CoT", NULL}},
-    {.title = "block-sparse attention", .arch = "sparse:B=32:k=1", .claim = {NULL, NULL, "Ω(B log n)", NULL}},
+     .claim = PAPER("Ω(n), even with CoT", "Ω(n), even with CoT", NULL, "Ω(n), even with CoT")},
+    {.title = "block-sparse attention",
+     .brief = "block-sparse",
+     .arch = "sparse:B=32:k=1",
+     .claim = PAPER(NULL, "Ω(B log n)", NULL, NULL)},
     {.title = "token-sparse attention",
+     .brief = "token-sparse",
      .arch = "dsa:k=1:HI=1:DI=2",
-     .build = {NULL, NULL, "two-sum N=127 M=509 by=dsa", NULL}},
+     .build = {[TWO_SUMS] = "two-sum N=127 M=509 by=dsa"}},
     {.title = "hybrid: full, four linear",
+     .brief = "full,4 linear",
      .arch = "full,4*linear",
-     .build = {LOOKUP, PERCOM, TWO_SUM, NULL},
-     .claim = {NULL, NULL, NULL, "Ω(poly n)"}},
+     .build = {FULL_CAN},
+     .claim = PAPER(NULL, NULL, "Ω(poly n)", NULL)},
     {.title = "hybrid: linear, two full",
+     .brief = "linear,2 full",
      .arch = "linear,2*full",
-     .build = {LOOKUP, PERCOM, TWO_SUM, "seqcomp L=2 N0=30 n=17 keys=trig linear=first"}},
+     .build = {FULL_CAN, [SEQCOMP] = "seqcomp L=2 N0=30 n=17 keys=trig linear=first"},
+     .deep = {ONE, "seqcomp L=2 N0=2 n=2 keys=trig linear=first"}},
     {.title = "hybrid: full, linear, full",
+     .brief = "full,lin,full",
      .arch = "full,linear,full",
-     .build = {LOOKUP, PERCOM, TWO_SUM, "seqcomp L=2 N0=30 n=17 keys=trig linear=after"},
-     .claim = {NULL, NULL, NULL, "Ω(poly n) in Theorem B.2 as printed, which its erratum corrects"}},
+     .build = {FULL_CAN, [SEQCOMP] = "seqcomp L=2 N0=30 n=17 keys=trig linear=after"},
+     .claim = PAPER(NULL, NULL, "Ω(poly n) in Theorem B.2 as printed, which its erratum corrects", NULL),
+     .deep = {ONE, "seqcomp L=2 N0=2 n=2 keys=trig linear=after"}},
+    /* Of the question how deep only. */
+    {.title = "four full layers", .brief = "4 full", .arch = "4*full", .deep = {ONE, TWO, THREE}},
+    {.title = "five full layers", .brief = "5 full", .arch = "5*full", .deep = {ONE, TWO, THREE, FOUR}},
 };
 
 const rung_table_col rung_table_cols[RUNG_TABLE_COLS] = {
-    {"look up f(x)", "eva N=541"},
-    {"compose two permutations", "percom N=541"},
-    {"two-sum, query form", "two-sum N=127 M=509 blank=1"},
-    {"compose two functions", "seqcomp L=2 N0=30 n=17"},
+    [EVA] = {"look up f(x)", "eva N=541", "Eva"},
+    [TWO_SUMS] = {"two-sum, query form", "two-sum N=127 M=509 blank=1", "2-Sum"},
+    [SEQCOMP] = {"compose two functions", "seqcomp L=2 N0=30 n=17", "L-SeqComp"},
+    [PERCOMP] = {"compose two permutations", "percom N=541", "PerCom"},
 };
 
 /* ---- one cell -------------------------------------------------------------------------------------------------- */
@@ -134,17 +169,23 @@ static rung_status decide(rung_table_cell *cell, const rung_table *table, const 
     return status;
 }
 
-static rung_status build_model(rung_model **model, rung_table_cell *cell, const char *text, rung_error *err)
+rung_status table_build(rung_model **model, const char *text, rung_error *err)
 {
-    char copy[160], file[128];
+    char copy[160];
     const char *words[16];
     size_t count = 0;
     rung_build b;
     snprintf(copy, sizeof copy, "%s", text);
     for (char *word = strtok(copy, " "); word && count < RUNG_COUNT(words); word = strtok(NULL, " "))
         words[count++] = word;
-    rung_status status = rung_build_init(&b, words[0], words + 1, count - 1, err);
-    RUNG_NEXT(status, rung_build_model(model, &b, err));
+    RUNG_TRY(rung_build_init(&b, words[0], words + 1, count - 1, err));
+    return rung_build_model(model, &b, err);
+}
+
+static rung_status build_model(rung_model **model, rung_table_cell *cell, const char *text, rung_error *err)
+{
+    char file[128];
+    rung_status status = table_build(model, text, err);
     snprintf(file, sizeof file, "%.60s.safetensors", text);
     for (char *c = file; *c; c++)
         if (*c == ' ' || *c == '=') *c = '-';
@@ -158,7 +199,7 @@ static rung_status build_model(rung_model **model, rung_table_cell *cell, const 
 static rung_status decide_row(rung_table_cell *cell, const rung_table *table, size_t row, size_t col,
                               const rung_decide_options *means, rung_error *err)
 {
-    const rung_arch_defaults small = {.heads = 1, .dk = 2, .dv = 2, .causal = true};
+    const rung_arch_defaults small = TABLE_HEADS;
     rung_subject *subject = NULL, *larger = NULL;
     rung_status status = rung_subject_arch(&subject, rung_table_rows[row].arch, &small, err);
     RUNG_NEXT(status, decide(cell, table, subject, row, col, means, err));

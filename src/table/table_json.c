@@ -79,6 +79,33 @@ static void json_cell(rung_jout *out, const rung_table *table, size_t r, size_t 
     rung_jout_end(out);
 }
 
+static void json_depth(rung_jout *out, const rung_table *table, size_t r, size_t L)
+{
+    const rung_table_depth *d = &table->depth[r][L - 1];
+    rung_jout_object(out, NULL);
+    rung_jout_string(out, "row", rung_table_rows[r].title);
+    rung_jout_string(out, "arch", rung_table_rows[r].arch);
+    rung_jout_int(out, "L", (int64_t)L);
+    rung_jout_bool(out, "cannot", d->cannot);
+    if (d->cannot) {
+        rung_jout_real(out, "from_tokens", d->tokens);
+        rung_jout_real(out, "log2_from_tokens", d->log2_tokens);
+        rung_jout_string(out, "bound", d->bound);
+        rung_jout_string(out, "statement", d->statement);
+    } else {
+        rung_jout_string(out, "why", d->nearest);
+    }
+    rung_jout_string(out, "weights", d->build[0] ? rung_verdict_names[d->can - 1] : NULL);
+    if (d->build[0]) {
+        rung_jout_bool(out, "proved", d->proved);
+        rung_jout_int(out, "prompts", (int64_t)d->prompts);
+        rung_jout_int(out, "tokens", (int64_t)d->can_tokens);
+        rung_jout_string(out, "build", d->build);
+        rung_jout_string(out, "layers", d->arch);
+    }
+    rung_jout_end(out);
+}
+
 void rung_table_json(rung_buf *text, const rung_table *table)
 {
     rung_jout out;
@@ -92,6 +119,10 @@ void rung_table_json(rung_buf *text, const rung_table *table)
     rung_jout_array(&out, "cells");
     for (size_t r = 0; r < RUNG_TABLE_ROWS; r++)
         for (size_t c = 0; c < RUNG_TABLE_COLS; c++) json_cell(&out, table, r, c);
+    rung_jout_end(&out);
+    rung_jout_array(&out, "depth");
+    for (size_t r = 0; table->deep && r < RUNG_TABLE_LAYERS; r++)
+        for (size_t L = 1; L <= RUNG_TABLE_DEPTH; L++) json_depth(&out, table, r, L);
     rung_jout_end(&out);
     rung_jout_finish(&out);
 }

@@ -1,61 +1,29 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * The table as one HTML page: light and dark, readable on a phone and on paper, nothing loaded from elsewhere.
+ * The table as one HTML page: the matrix, how deep the rows compose, the symbols, and below them the evidence of every
+ * cell. Light and dark, readable on a phone, two pages on paper, nothing loaded from elsewhere.
  */
 #include <math.h>
 #include <string.h>
 
 #include "rung/audit.h"
-#include "rung/table.h"
+#include "table_cell.h"
 
-static const char head[] =
-    "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n"
-    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>rung: table of results</title>\n"
-    "<style>\n"
-    ":root{color-scheme:light dark;--line:#8884;--dim:#666;--mark:#0a6}\n"
-    "body{font:16px/1.5 system-ui,sans-serif;max-width:62rem;margin:2rem auto;padding:0 "
-    "1rem;background:Canvas;color:CanvasText}\n"
-    "h1{font-size:1.5rem;margin:0 0 .25rem}p{max-width:46rem}.scroll{overflow-x:auto}\n"
-    "table{border-collapse:collapse;width:100%;min-width:44rem;table-layout:fixed}\n"
-    "th,td{text-align:left;vertical-align:top;padding:.55rem .7rem;border-bottom:1px solid var(--line)}\n"
-    "thead th{border-bottom:2px solid var(--line)}tbody th{font-weight:600}\n"
-    "code,.num{font-family:ui-monospace,monospace;font-size:.92em}\n"
-    ".can{color:#0a6;font-weight:700}.sampled{color:#577;font-weight:700}.cannot{color:#c33;font-weight:700}details{"
-    "font-size:.87rem;margin:.15rem "
-    "0}summary{cursor:pointer;color:var(--dim)}"
-    "td "
-    "code{overflow-wrap:anywhere}.dim{color:var(--dim);font-size:.87rem}.bits{font-weight:600}.empty{color:var(--dim)}"
-    "\n"
-    ".trained{margin-top:.45rem}.bar{position:relative;display:block;height:.5rem;max-width:13rem;background:var(--"
-    "line);margin:.1rem 0 "
-    ".2rem}.bar i,.bar b,.bar u{position:absolute;top:0;bottom:0}.bar i{left:0;background:#57a}.bar "
-    "b{width:2px;background:#c33;top:-3px;"
-    "bottom:-3px}.bar u{width:1px;background:CanvasText}\n"
-    "@media(prefers-color-scheme:dark){:root{--dim:#aaa}.cannot{color:#f77}.can{color:#2c8}}\n"
-    "@media(max-width:44rem){table{min-width:0}thead{display:none}tr,th,td{display:block;border:0;padding:.2rem 0}\n"
-    "tbody tr{border-bottom:1px solid var(--line);padding:.6rem 0}td::before{content:attr(data-task) \": "
-    "\";color:var(--dim)}}\n"
-    ".checker{margin:.3rem 0}.checker "
-    "pre{max-height:12rem;overflow:auto;white-space:pre-wrap;overflow-wrap:anywhere;font-size:.8rem}"
-    ".checker input{max-width:100%}\n"
-    "@media print{.checker{display:none}body{margin:0;max-width:none}.scroll{overflow:visible}}\n"
-    "</style>\n";
+static const char css[] = {
+#include "table.css.inc"
+    0};
+static const char js[] = {
+#include "table.js.inc"
+    0};
+
+/* ---- pieces ---------------------------------------------------------------------------------------------------- */
 
 static void put_code(rung_buf *out, const char *text)
 {
     rung_buf_puts(out, "<code>");
     rung_text_escape(out, text);
     rung_buf_puts(out, "</code>");
-}
-
-static void put_header(rung_buf *out, const rung_table *table)
-{
-    rung_buf_puts(out, "<thead><tr><th>architecture</th>");
-    for (size_t c = 0; c < RUNG_TABLE_COLS; c++)
-        rung_buf_printf(out, "<th>%s<br><span class=\"dim\"><code>%s</code><br>%zu tokens</span></th>",
-                        rung_table_cols[c].title, rung_table_cols[c].task, table->task[c].tokens);
-    rung_buf_puts(out, "</tr></thead>\n");
 }
 
 static void put_link(rung_buf *out, const char *file, const char *text)
@@ -65,84 +33,76 @@ static void put_link(rung_buf *out, const char *file, const char *text)
     rung_buf_printf(out, "\">%s</a>", text);
 }
 
-static rung_status map_beside(rung_file_map *map, const char *directory, const char *name, rung_error *err)
+/* 75,242 */
+static void put_count(rung_buf *out, double value)
 {
-    char path[4096];
-    snprintf(path, sizeof path, "%s/%s", directory, name);
-    return rung_file_open_map(map, path, err);
+    char digits[32];
+    int len = snprintf(digits, sizeof digits, "%.0f", value);
+    for (int i = 0; i < len; i++) rung_buf_printf(out, "%s%c", i && (len - i) % 3 == 0 ? "," : "", digits[i]);
 }
 
-/* The page holds both files, so that it can check them wherever it is. */
-static void put_checker(rung_buf *out, const rung_table_cell *cell, const char *directory)
+static const char *class_of(rung_verdict verdict)
 {
-    rung_file_map cert = {0}, model = {0};
-    rung_error err = {""};
-    if (map_beside(&cert, directory, cell->cert, &err) != RUNG_OK) return;
-    if (map_beside(&model, directory, cell->cert_model, &err) == RUNG_OK) {
-        rung_checker_put(out, (const char *)cert.bytes, cert.size, model.bytes, model.size);
-        rung_file_close_map(&model);
-    }
-    rung_file_close_map(&cert);
+    static const char *const names[] = {
+        [RUNG_CAN] = "can", [RUNG_CANNOT] = "cannot", [RUNG_CAN_SAMPLED] = "sampled", [RUNG_UNKNOWN] = "unknown"};
+    return names[verdict];
 }
 
-static void put_certificate(rung_buf *out, const rung_table_cell *cell, const char *directory)
+/* A sign beside the word: colour alone says nothing. */
+static const char *sign_of(rung_verdict verdict)
 {
-    if (!cell->cert[0]) return;
-    rung_buf_printf(out, "<details><summary>%s, %s</summary>", cell->cert_kind, cell->cert_numbers);
-    rung_buf_printf(out, "Attack <code>%s</code> on random weights: ", cell->cert_attack);
-    rung_text_escape(out, cell->cert_how);
-    rung_buf_puts(out, ". Accepted by rung-check: ");
-    put_link(out, cell->cert, "certificate");
-    rung_buf_puts(out, ", ");
-    put_link(out, cell->cert_model, "model");
-    rung_buf_puts(out, ".");
-    put_checker(out, cell, directory);
-    rung_buf_puts(out, "</details>");
+    static const char *const signs[] = {
+        [RUNG_CAN] = "✓", [RUNG_CANNOT] = "✗", [RUNG_CAN_SAMPLED] = "≈", [RUNG_UNKNOWN] = "?"};
+    return signs[verdict];
 }
 
-/* `own`: the instance of this cell, if it is larger than that of the column. */
-static void put_verdict(rung_buf *out, const rung_table_cell *cell, const char *own, const char *directory)
+/* A phone has room for the word only. */
+static void put_word(rung_buf *out, rung_verdict verdict)
 {
-    bool sampled = cell->verdict == RUNG_CAN_SAMPLED;
-    if (cell->verdict == RUNG_CAN || sampled) {
-        rung_buf_printf(out, "<span class=\"%s\">%s</span> ", sampled ? "sampled" : "can", sampled ? "SAMPLED" : "CAN");
-        if (cell->proved)
-            rung_buf_puts(out, "proved for every prompt");
-        else
-            rung_buf_printf(out, "right on %s%llu prompts", sampled ? "a sample of " : "all ",
-                            (unsigned long long)cell->prompts);
-        rung_buf_puts(out, "<br><span class=\"dim\">layers ");
-        put_code(out, cell->arch);
-        rung_buf_puts(out, "</span><details><summary>weights</summary>");
-        put_code(out, cell->command);
-        rung_buf_puts(out, "</details>");
-    } else if (cell->verdict == RUNG_CANNOT) {
-        rung_buf_printf(out,
-                        "<span class=\"cannot\">CANNOT</span> %.0f &gt; %.0f%s<details><summary>theorem %s</summary>",
-                        cell->lhs, cell->rhs, cell->trivial ? " (trivial)" : "", cell->bound);
-        if (own) rung_buf_printf(out, "<code>%s</code>, %zu tokens: ", own, cell->tokens);
-        rung_text_escape(out, cell->statement);
-        if (cell->proof[0]) {
-            rung_buf_puts(out, ". For coqc: ");
-            put_link(out, cell->proof, cell->proof);
-        }
-        rung_buf_puts(out, "</details>");
-        put_certificate(out, cell, directory);
-    } else {
-        rung_buf_puts(out, "<span class=\"empty\">UNKNOWN</span><br><span class=\"dim\">");
-        rung_text_escape(out, cell->nearest);
-        rung_buf_puts(out, "</span>");
-    }
+    rung_buf_printf(out, "<span class=\"sign\">%s </span>%s", sign_of(verdict), rung_verdict_names[verdict - 1]);
 }
 
-/* A bar from 0 to 1, with chance as a thin line and a proved ceiling as a thick one. */
+static bool is_can(rung_verdict verdict)
+{
+    return verdict == RUNG_CAN || verdict == RUNG_CAN_SAMPLED;
+}
+
+/* ---- what was learned ------------------------------------------------------------------------------------------ */
+
+/* From 0 to 1: the mean, its interval as a line, chance as a thin mark and a proved ceiling as a thick one. */
 static void put_bar(rung_buf *out, const rung_table_trained *t)
 {
+    double low = fmax(t->accuracy.low, 0), high = fmin(t->accuracy.high, 1);
     rung_buf_printf(out, "<span class=\"bar\" aria-hidden=\"true\"><i style=\"width:%.1f%%\"></i>",
                     100 * fmin(fmax(t->accuracy.mean, 0), 1));
+    if (isfinite(low) && isfinite(t->accuracy.low))
+        rung_buf_printf(out, "<s style=\"left:%.1f%%;width:%.1f%%\"></s>", 100 * low, 100 * (high - low));
     if (isfinite(t->chance)) rung_buf_printf(out, "<u style=\"left:%.1f%%\"></u>", 100 * t->chance);
     if (isfinite(t->ceiling)) rung_buf_printf(out, "<b style=\"left:%.1f%%\"></b>", 100 * t->ceiling);
     rung_buf_puts(out, "</span>");
+}
+
+/* One line of the matrix. Sizes that differ from those of the column are named. */
+static void put_learned(rung_buf *out, const rung_table_cell *cell, const rung_table_sizes *usual)
+{
+    const rung_table_trained *t = rung_table_shown(cell, usual);
+    rung_buf_puts(out, "<div class=\"learned\">");
+    if (!t)
+        rung_buf_puts(out, "no run");
+    else if (!isfinite(t->accuracy.mean))
+        rung_buf_puts(out, "diverged");
+    else {
+        put_bar(out, t);
+        rung_buf_printf(out, "<span>%.2f", t->accuracy.mean);
+        if (isfinite(t->accuracy.low))
+            rung_buf_printf(out, " [%.2f, %.2f]", fmax(t->accuracy.low, 0), fmin(t->accuracy.high, 1));
+        if (!rung_table_trained_at(t, usual)) {
+            rung_buf_printf(out, " d<sub>k</sub>=%zu", t->dk);
+            if (t->tokens != usual->tokens) rung_buf_printf(out, ", n=%zu", t->tokens);
+        }
+        rung_buf_puts(out, "</span>");
+    }
+    rung_buf_puts(out, "</div>");
 }
 
 static void put_accuracy(rung_buf *out, const rung_table_trained *t)
@@ -167,10 +127,9 @@ static const char *measured_by(const rung_table_trained *t)
 
 static void put_trained(rung_buf *out, const rung_table_trained *t)
 {
-    rung_buf_puts(out, "<div class=\"trained\">");
+    rung_buf_puts(out, "<p>");
     put_accuracy(out, t);
-    rung_buf_printf(out, "<details><summary>%zu run%s, %zu tokens</summary>", t->runs, t->runs == 1 ? "" : "s",
-                    t->tokens);
+    rung_buf_printf(out, "%zu run%s, %zu tokens: ", t->runs, t->runs == 1 ? "" : "s", t->tokens);
     put_code(out, t->task);
     rung_buf_printf(
         out,
@@ -185,72 +144,398 @@ static void put_trained(rung_buf *out, const rung_table_trained *t)
         rung_buf_printf(out, "Theorem %s proves CANNOT at this size, but does not speak of this evaluator.", t->bound);
     else
         rung_buf_puts(out, "No theorem forbids it at this size.");
-    rung_buf_puts(out, "</details></div>");
+    rung_buf_puts(out, "</p>");
 }
 
-/* data-task: on a phone the cells stand below each other and say which column they are. */
-static void put_cell(rung_buf *out, const rung_table *table, size_t r, size_t c, const char *directory)
+/* ---- how deep -------------------------------------------------------------------------------------------------- */
+
+/* "from 75,242 tokens", "from 2^79.1 tokens" */
+static void put_from(rung_buf *out, const rung_table_depth *d)
+{
+    rung_buf_puts(out, "from ");
+    if (d->log2_tokens > 0)
+        rung_buf_printf(out, "2<sup>%.1f</sup>", d->log2_tokens);
+    else if (d->tokens < 1e9)
+        put_count(out, d->tokens);
+    else
+        rung_buf_printf(out, "2<sup>%.1f</sup>", log2(d->tokens));
+    rung_buf_puts(out, " tokens");
+}
+
+static const char *depth_class(const rung_table_depth *d)
+{
+    if (d->cannot) return "cannot";
+    return class_of(d->can);
+}
+
+/* What is known of L functions: refuted from some length on, solved by weights at a short one, or neither. */
+static void put_depth(rung_buf *out, const rung_table_depth *d)
+{
+    rung_buf_puts(out, "<span class=\"w\">");
+    put_word(out, d->cannot ? RUNG_CANNOT : d->can);
+    rung_buf_puts(out, "</span>");
+    if (d->cannot) {
+        rung_buf_puts(out, "<div class=\"n\">");
+        put_from(out, d);
+        if (d->bound[0]) rung_buf_printf(out, " (<a href=\"#t-%s\">%s</a>)", d->bound, d->bound);
+        rung_buf_puts(out, "</div>");
+    }
+    if (!is_can(d->can)) return;
+    rung_buf_printf(out, "<div class=\"n\">%sat %zu tokens, ", d->cannot ? "weights " : "", d->can_tokens);
+    if (d->proved)
+        rung_buf_puts(out, "every prompt</div>");
+    else
+        rung_buf_printf(out, "%llu prompts</div>", (unsigned long long)d->prompts);
+}
+
+static void put_deep(rung_buf *out, const rung_table *table)
+{
+    rung_buf_puts(out,
+                  "<h2 class=\"second\" id=\"deep\">How many functions do the layers compose?</h2>\n"
+                  "<p class=\"dim\">L-SeqComp for L = 1 to 4. CANNOT: from so many tokens on, for some sizes of the "
+                  "tables, whatever the weights of one head with d<sub>k</sub> = d<sub>v</sub> = 2. CAN and SAMPLED: "
+                  "weights for a short prompt, in heads as large as they need. In the limit, L + 1 full layers are "
+                  "enough and L are not.</p>\n<table class=\"deep\"><colgroup><col class=\"row\"><col span=\"4\">"
+                  "</colgroup><thead><tr><th>layers</th>");
+    for (size_t L = 1; L <= RUNG_TABLE_DEPTH; L++) rung_buf_printf(out, "<th><b>L = %zu</b></th>", L);
+    rung_buf_puts(out, "</tr></thead>\n<tbody>\n");
+    for (size_t r = 0; r < RUNG_TABLE_LAYERS; r++) {
+        rung_buf_printf(out, "<tr><th>%s</th>", rung_table_rows[r].title);
+        for (size_t L = 0; L < RUNG_TABLE_DEPTH; L++) {
+            const rung_table_depth *d = &table->depth[r][L];
+            rung_buf_printf(out, "<td class=\"%s\">", depth_class(d));
+            put_depth(out, d);
+            rung_buf_puts(out, "</td>");
+        }
+        rung_buf_puts(out, "</tr>\n");
+    }
+    rung_buf_puts(out, "</tbody></table>\n");
+}
+
+/* ---- the matrix ------------------------------------------------------------------------------------------------ */
+
+static void put_tag(rung_buf *out, const char *text, const char *meaning)
+{
+    rung_buf_printf(out, "<abbr class=\"tag\" title=\"%s\">%s</abbr>", meaning, text);
+}
+
+/* How far the verdict is checked. */
+static void put_tags(rung_buf *out, const rung_table_cell *cell)
+{
+    if (cell->verdict == RUNG_CANNOT && cell->cert[0])
+        put_tag(out, "cert", "a model of these layers fails; rung-check has accepted the certificate");
+    if (cell->verdict == RUNG_CANNOT && !cell->on_paper[0]) put_tag(out, "Coq", "Coq has checked the theorem");
+    if (cell->verdict == RUNG_CANNOT && cell->on_paper[0]) put_tag(out, "paper", "the theorem is proved on paper only");
+    if (is_can(cell->verdict) && cell->proved) put_tag(out, "proof", "these weights are proved right on every prompt");
+}
+
+static void put_reason(rung_buf *out, const rung_table_cell *cell, bool larger)
+{
+    if (cell->verdict == RUNG_CANNOT && larger) {
+        rung_buf_puts(out, "at n = ");
+        put_count(out, (double)cell->tokens);
+    } else if (cell->verdict == RUNG_CANNOT) {
+        put_count(out, floor(cell->lhs));
+        rung_buf_puts(out, " &gt; ");
+        put_count(out, ceil(cell->rhs));
+        rung_buf_puts(out, cell->trivial ? " bits, trivial" : " bits");
+    } else if (cell->proved) {
+        rung_buf_puts(out, "every prompt");
+    } else if (is_can(cell->verdict)) {
+        rung_buf_printf(out, "%s%llu prompts", cell->verdict == RUNG_CAN ? "all " : "",
+                        (unsigned long long)cell->prompts);
+    } else {
+        rung_buf_puts(out, "neither known");
+    }
+}
+
+/* The published growth in front of what holds here. */
+static void put_numbers(rung_buf *out, const rung_table_cell *cell, size_t r, size_t c)
+{
+    const char *claim = rung_table_rows[r].claim[c];
+    rung_buf_puts(out, "<div class=\"n\">");
+    if (claim) {
+        rung_buf_puts(out, "<i title=\"");
+        rung_text_escape(out, claim);
+        rung_buf_printf(out, "\">%.*s</i>", (int)(strchr(claim, ')') - claim + 1), claim);
+    }
+    put_reason(out, cell, rung_table_rows[r].task[c] != NULL);
+    rung_buf_puts(out, "</div>");
+}
+
+static void put_cell(rung_buf *out, const rung_table *table, size_t r, size_t c, const rung_table_sizes *usual)
 {
     const rung_table_cell *cell = &table->cell[r][c];
-    const char *claim = rung_table_rows[r].claim[c];
-    bool thinks = rung_table_rows[r].thinks;
-    rung_buf_printf(out, "<td data-task=\"%s\">", rung_table_cols[c].title);
-    put_verdict(out, cell, rung_table_rows[r].task[c], directory);
-    if (rung_table_rows[r].task[c])
-        rung_buf_printf(out, "<div class=\"dim\">a larger instance: %zu tokens</div>", cell->tokens);
-    if (claim) rung_buf_printf(out, "<div class=\"dim\">published: width %s</div>", claim);
-    for (size_t i = 0; i < cell->trained_count; i++) put_trained(out, cell->trained[i]);
-    if (!cell->trained_count)
-        rung_buf_printf(out, "<div class=\"trained dim\">trained: no run%s</div>",
-                        thinks ? " (models with chain of thought are not trained here)" : "");
-    rung_buf_puts(out, "</td>");
+    bool slides = c == RUNG_TABLE_SEQCOMP && table->deep;
+    rung_buf_printf(out, "<td class=\"%s\"", class_of(cell->verdict));
+    if (slides) {
+        rung_buf_puts(out, " data-depths=\"");
+        for (size_t L = 1; L <= RUNG_TABLE_DEPTH; L++)
+            rung_buf_printf(out, "%s%s", L == 1 ? "" : " ",
+                            L == 2 ? class_of(cell->verdict) : depth_class(&table->depth[r][L - 1]));
+        rung_buf_puts(out, "\"");
+    }
+    rung_buf_putc(out, '>');
+    for (size_t L = 1; slides && L <= RUNG_TABLE_DEPTH; L++) {
+        if (L == 2) continue;
+        rung_buf_printf(out, "<div class=\"off %s\" data-depth=\"%zu\">", depth_class(&table->depth[r][L - 1]), L);
+        put_depth(out, &table->depth[r][L - 1]);
+        rung_buf_puts(out, "</div>");
+    }
+    if (slides) rung_buf_printf(out, "<div class=\"%s\" data-depth=\"2\">", class_of(cell->verdict));
+    rung_buf_printf(out, "<a class=\"v\" href=\"#e%zu-%zu\">", r, c);
+    put_tags(out, cell);
+    put_word(out, cell->verdict);
+    rung_buf_puts(out, "</a>");
+    put_numbers(out, cell, r, c);
+    put_learned(out, cell, usual);
+    rung_buf_puts(out, slides ? "</div></td>" : "</td>");
 }
 
-static void put_about_training(rung_buf *out, const rung_table *table)
+static void put_column(rung_buf *out, const rung_table *table, size_t c, const rung_table_sizes *usual)
 {
-    rung_buf_printf(
-        out,
-        "<p><b>trained</b>: accuracy on fresh prompts after training such layers, %s. The sizes are those of the cell "
-        "and need not be those of the verdict. It proves nothing: what can be done need not be learned, and a low "
-        "number may be the fault of the recipe. In the bar, the thin line is chance and the thick one a ceiling that "
-        "is proved for the layers that were trained, in the arithmetic of the exact evaluator, which then has "
-        "measured; "
-        "an interval above it would have stopped this page.%s%s%s%s</p>\n",
-        table->quick ? "one seed each, done when this page was made"
-                     : "mean over seeds with its 95 % interval (Student's t), the learning rate chosen by evaluations "
-                       "on other prompts",
-        table->shipped ? " Sizes and steps were chosen in pilot runs, in part with these very seeds." : "",
-        table->spec[0] ? " Sweep <code>" : "", table->spec, table->spec[0] ? "</code>." : "");
+    bool slides = c == RUNG_TABLE_SEQCOMP;
+    rung_buf_printf(out, "<th><b>%s</b>%s<br><span class=\"dim long\">%s, %zu tokens<br>", rung_table_cols[c].symbol,
+                    slides ? ", L = <span id=\"L-shown\">2</span>" : "", rung_table_cols[c].title,
+                    table->task[c].tokens);
+    if (!usual->runs)
+        rung_buf_puts(out, "not trained");
+    else if (usual->dk == usual->dv)
+        rung_buf_printf(out, "trained: n = %zu, d<sub>k</sub> = d<sub>v</sub> = %zu%s", usual->tokens, usual->dk,
+                        usual->mixed ? " or as named" : "");
+    else
+        rung_buf_printf(out, "trained: n = %zu, d<sub>k</sub> = %zu, d<sub>v</sub> = %zu%s", usual->tokens, usual->dk,
+                        usual->dv, usual->mixed ? " or as named" : "");
+    rung_buf_puts(out, "</span></th>");
 }
 
-void rung_table_page(rung_buf *out, const rung_table *table, const char *directory)
+static void put_matrix(rung_buf *out, const rung_table *table)
 {
-    rung_buf_puts(out, head);
-    rung_buf_printf(
-        out,
-        "<h1>What attention can and cannot compute</h1>\n<p>Rows are architectures, columns are tasks; a column "
-        "has the same instances in every row, but for a cell that names a larger one. Numbers have %d bits "
-        "(<code>%s</code>). <b>CANNOT</b>: a theorem "
-        "about layers of one head with d<sub>k</sub> = d<sub>v</sub> = 2, whose inequality holds at these sizes; "
-        "it assumes sums from left to right. Below it, one model of these layers that fails, with a certificate that a "
-        "second program, rung-check, accepted when this page was made. <b>CAN</b>: explicit weights, built and checked "
-        "when this page was "
-        "made; a larger architecture may leave layers idle. <b>UNKNOWN</b>: neither.</p>\n",
-        table->fmt.bits, table->fmt.name);
-    put_about_training(out, table);
-    rung_buf_puts(out, "<div class=\"scroll\"><table>\n");
-    put_header(out, table);
-    rung_buf_puts(out, "<tbody>\n");
+    rung_table_sizes usual[RUNG_TABLE_COLS];
+    rung_buf_puts(out, "<table class=\"matrix\"><colgroup><col class=\"row\"><col span=\"4\"></colgroup>\n"
+                       "<thead><tr><th>layers</th>");
+    for (size_t c = 0; c < RUNG_TABLE_COLS; c++) {
+        usual[c] = rung_table_usual(table, c);
+        put_column(out, table, c, &usual[c]);
+    }
+    rung_buf_puts(out, "</tr></thead>\n<tbody>\n");
     for (size_t r = 0; r < RUNG_TABLE_ROWS; r++) {
         rung_buf_printf(out, "<tr><th>%s<br><span class=\"dim\"><code>%s</code></span></th>", rung_table_rows[r].title,
                         rung_table_rows[r].arch);
-        for (size_t c = 0; c < RUNG_TABLE_COLS; c++) put_cell(out, table, r, c, directory);
+        for (size_t c = 0; c < RUNG_TABLE_COLS; c++) put_cell(out, table, r, c, &usual[c]);
         rung_buf_puts(out, "</tr>\n");
     }
-    rung_buf_puts(out, "</tbody></table></div>\n");
-    rung_buf_puts(
-        out, "<p class=\"dim\">\"published\" is what Ye et al. (2026) and the papers that it builds on state of the "
-             "width Hdp that a task needs, in the limit.</p>\n");
+    rung_buf_puts(out, "</tbody></table>\n");
+}
+
+static void put_legend(rung_buf *out, const rung_table *table)
+{
+    rung_buf_puts(out, "<p class=\"legend\">");
+    if (table->deep)
+        rung_buf_printf(out,
+                        "<label class=\"slider\"><b>L</b> <input type=\"range\" id=\"L\" min=\"1\" max=\"%d\" "
+                        "value=\"2\" aria-label=\"number of functions to compose\"></label>",
+                        RUNG_TABLE_DEPTH);
+    rung_buf_puts(out, "<span><b class=\"can\">✓ CAN</b> weights, right on every prompt</span>"
+                       "<span><b class=\"sampled\">≈ SAMPLED</b> right on a sample</span>"
+                       "<span><b class=\"cannot\">✗ CANNOT</b> a theorem: bits needed &gt; bits held</span>"
+                       "<span><b class=\"unknown\">? UNKNOWN</b> neither</span>"
+                       "<span>O, Ω: the published width Hdp</span>"
+                       "<span>bar: accuracy after training, | chance</span></p>\n");
+}
+
+/* ---- symbols and theorems -------------------------------------------------------------------------------------- */
+
+static bool is_used(const rung_table *table, const char *id)
+{
+    for (size_t i = 0; i < RUNG_TABLE_ROWS * RUNG_TABLE_COLS; i++)
+        if (strcmp(table->cell[i / RUNG_TABLE_COLS][i % RUNG_TABLE_COLS].bound, id) == 0) return true;
+    for (size_t i = 0; table->deep && i < RUNG_TABLE_LAYERS * RUNG_TABLE_DEPTH; i++)
+        if (strcmp(table->depth[i / RUNG_TABLE_DEPTH][i % RUNG_TABLE_DEPTH].bound, id) == 0) return true;
+    return false;
+}
+
+static void put_symbols(rung_buf *out, const rung_table *table)
+{
+    rung_buf_printf(
+        out,
+        "<h2%s>Symbols</h2>\n<dl>\n"
+        "<dt>Eva</dt><dd>a table f of N values, then a key x; answer f(x)</dd>\n"
+        "<dt>2-Sum</dt><dd>N numbers below M, then a query; is there one that adds up with it to 0 modulo M</dd>\n"
+        "<dt>L-SeqComp</dt><dd>tables z<sub>L</sub>, …, z<sub>1</sub>, then z<sub>0</sub> and w; follow all L "
+        "tables</dd>\n"
+        "<dt>PerCom</dt><dd>permutations σ and τ of N; answer σ(τ(i)) at every i</dd>\n"
+        "<dt>n, H, d, p</dt><dd>tokens of the prompt, heads, dimension d<sub>k</sub> = d<sub>v</sub> of a head, bits "
+        "of "
+        "a number. Here H = 1, d = 2, p = %d (<code>%s</code>), where weights do not need larger heads</dd>\n"
+        "<dt>a &gt; b bits</dt><dd>what the theorem says that the task needs, and what the layers hold; the sum of a "
+        "softmax runs from left to right</dd>\n"
+        "<dt>O, Ω</dt><dd>what Ye et al. (2026) and the papers that it builds on state of the width Hdp, in the limit; "
+        "CoT: with chain of thought</dd>\n"
+        "<dt>Coq, paper</dt><dd>a machine has checked the theorem, or it is proved on paper only; proof: of these "
+        "weights, for every prompt</dd>\n"
+        "<dt>cert</dt><dd>one model of these layers, with random weights, that fails; the program rung-check accepted "
+        "the "
+        "certificate when this page was made</dd>\n"
+        "<dt>bar</dt><dd>accuracy on fresh prompts, %s. The line is the interval, the thin mark chance, the thick one "
+        "a "
+        "ceiling that is proved for what was trained. It proves nothing: a low bar may be the fault of the "
+        "recipe%s</dd>\n</dl>\n",
+        table->deep ? "" : " class=\"second\"", table->fmt.bits, table->fmt.name,
+        table->quick ? "one seed each, trained when this page was made" : "mean over seeds with its 95 % interval",
+        table->shipped ? ". Sizes and steps were chosen in pilot runs, in part with these very seeds" : "");
+}
+
+static void put_theorems(rung_buf *out, const rung_table *table)
+{
+    rung_buf_puts(out,
+                  "<h2 id=\"theorems\">Theorems</h2>\n<p class=\"dim\"><code>docs/theory.md</code> has the proofs, "
+                  "in the sections named here. <code>rung list bounds</code> lists them all.</p>\n<dl>\n");
+    for (size_t i = 0; i < rung_bound_count(); i++) {
+        const rung_bound *bound = rung_bound_at(i);
+        if (!is_used(table, bound->id)) continue;
+        rung_buf_printf(out, "<dt id=\"t-%s\">%s</dt><dd>", bound->id, bound->id);
+        rung_text_escape(out, bound->summary);
+        rung_buf_puts(out, ". ");
+        rung_text_escape(out, bound->source);
+        rung_buf_printf(out, "; %s; <code>docs/theory.md#%s</code></dd>\n", bound->checked, bound->section);
+    }
+    rung_buf_puts(out, "</dl>\n");
+}
+
+/* ---- evidence -------------------------------------------------------------------------------------------------- */
+
+static rung_status map_beside(rung_file_map *map, const char *directory, const char *name, rung_error *err)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    return rung_file_open_map(map, path, err);
+}
+
+/* The page holds both files, so that it can check them wherever it is. */
+static void put_checker(rung_buf *out, const rung_table_cell *cell, const char *directory)
+{
+    rung_file_map cert = {0}, model = {0};
+    rung_error err = {""};
+    if (map_beside(&cert, directory, cell->cert, &err) != RUNG_OK) return;
+    if (map_beside(&model, directory, cell->cert_model, &err) == RUNG_OK) {
+        rung_checker_put(out, (const char *)cert.bytes, cert.size, model.bytes, model.size);
+        rung_file_close_map(&model);
+    }
+    rung_file_close_map(&cert);
+}
+
+static void put_certificate(rung_buf *out, const rung_table_cell *cell, const char *directory)
+{
+    if (!cell->cert[0]) return;
+    rung_buf_printf(out, "<p>One model fails (%s, %s): attack <code>%s</code> on random weights, ", cell->cert_kind,
+                    cell->cert_numbers, cell->cert_attack);
+    rung_text_escape(out, cell->cert_how);
+    rung_buf_puts(out, ". Accepted by rung-check: ");
+    put_link(out, cell->cert, "certificate");
+    rung_buf_puts(out, ", ");
+    put_link(out, cell->cert_model, "model");
+    rung_buf_puts(out, ".</p>");
+    put_checker(out, cell, directory);
+}
+
+static void put_theorem(rung_buf *out, const rung_table_cell *cell)
+{
+    rung_buf_printf(out, "<p>Theorem <a href=\"#t-%s\">%s</a>: ", cell->bound, cell->bound);
+    rung_text_escape(out, cell->statement);
+    rung_buf_puts(out, ". ");
+    if (cell->proof[0]) {
+        rung_buf_puts(out, "For coqc: ");
+        put_link(out, cell->proof, cell->proof);
+    } else if (cell->on_paper[0]) {
+        rung_buf_puts(out, "Not in Coq: ");
+        rung_text_escape(out, cell->on_paper);
+    } else {
+        rung_buf_puts(out, "Coq has checked this theorem");
+    }
+    rung_buf_puts(out, ".</p>");
+}
+
+static void put_weights(rung_buf *out, const rung_table_cell *cell)
+{
+    bool sampled = cell->verdict == RUNG_CAN_SAMPLED;
+    rung_buf_puts(out, "<p>");
+    put_link(out, cell->model, "Weights");
+    rung_buf_puts(out, " of layers ");
+    put_code(out, cell->arch);
+    if (cell->proved)
+        rung_buf_puts(out, ", proved right on every prompt");
+    else
+        rung_buf_printf(out, ", right on %s%llu prompts", sampled ? "a sample of " : "all ",
+                        (unsigned long long)cell->prompts);
+    rung_buf_puts(out, sampled ? ", which proves nothing about the others: " : ": ");
+    put_code(out, cell->command);
+    rung_buf_puts(out, "</p>");
+}
+
+static void put_evidence_of(rung_buf *out, const rung_table *table, size_t r, size_t c, const char *directory)
+{
+    const rung_table_cell *cell = &table->cell[r][c];
+    const rung_table_row *row = &rung_table_rows[r];
+    rung_buf_printf(out, "<details><summary>%s: <b class=\"%s\">%s %s</b></summary><div id=\"e%zu-%zu\">",
+                    rung_table_cols[c].symbol, class_of(cell->verdict), sign_of(cell->verdict),
+                    rung_verdict_names[cell->verdict - 1], r, c);
+    rung_buf_puts(out, "<p class=\"dim\">");
+    put_code(out, row->task[c] ? row->task[c] : rung_table_cols[c].task);
+    rung_buf_printf(out, ", %zu tokens%s", cell->tokens, row->task[c] ? ", a larger instance than elsewhere" : "");
+    if (row->claim[c]) rung_buf_printf(out, "; published: width %s", row->claim[c]);
+    rung_buf_puts(out, "</p>");
+    if (cell->verdict == RUNG_CANNOT) {
+        put_theorem(out, cell);
+        put_certificate(out, cell, directory);
+    } else if (is_can(cell->verdict)) {
+        put_weights(out, cell);
+    } else {
+        rung_buf_puts(out, "<p>");
+        rung_text_escape(out, cell->nearest);
+        rung_buf_puts(out, "</p>");
+    }
+    for (size_t i = 0; i < cell->trained_count; i++) put_trained(out, cell->trained[i]);
+    if (!cell->trained_count)
+        rung_buf_printf(out, "<p class=\"dim\">trained: no run%s</p>",
+                        row->thinks ? " (models with chain of thought are not trained here)" : "");
+    rung_buf_puts(out, "</div></details>\n");
+}
+
+static void put_evidence(rung_buf *out, const rung_table *table, const char *directory)
+{
+    rung_buf_puts(out, "<div class=\"screen\"><h2 id=\"evidence\">Evidence</h2>\n");
+    for (size_t r = 0; r < RUNG_TABLE_ROWS; r++) {
+        rung_buf_printf(out, "<h3>%s <code class=\"dim\">%s</code></h3>\n<div class=\"evidence\">\n",
+                        rung_table_rows[r].title, rung_table_rows[r].arch);
+        for (size_t c = 0; c < RUNG_TABLE_COLS; c++) put_evidence_of(out, table, r, c, directory);
+        rung_buf_puts(out, "</div>\n");
+    }
+    if (table->spec[0])
+        rung_buf_printf(out, "<p class=\"dim\">Trained accuracies: sweep <code>%s</code>.</p>\n", table->spec);
+    rung_buf_puts(out, "</div>\n");
+}
+
+/* ---- page ------------------------------------------------------------------------------------------------------ */
+
+void rung_table_page(rung_buf *out, const rung_table *table, const char *directory)
+{
+    rung_buf_puts(out, "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n"
+                       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+                       "<title>rung: table of results</title>\n<style>\n");
+    rung_buf_puts(out, css);
+    rung_buf_puts(out, "</style>\n<h1>What attention can and cannot compute</h1>\n");
+    put_legend(out, table);
+    put_matrix(out, table);
+    rung_buf_puts(out, "<p class=\"dim screen\">A click on a verdict leads to its evidence. A larger architecture may "
+                       "leave layers idle.</p>\n");
+    if (table->deep) put_deep(out, table);
+    put_symbols(out, table);
+    put_theorems(out, table);
+    put_evidence(out, table, directory);
+    rung_buf_puts(out, "<script id=\"table\">\n");
+    rung_buf_puts(out, js);
+    rung_buf_puts(out, "</script>\n");
     rung_checker_put_script(out, NULL);
     rung_buf_puts(out, "</html>\n");
 }

@@ -132,6 +132,8 @@ def main(page, width, theme, kind):
     interactive = 'id="figures"' in text
     if kind != "live":
         text = re.sub(r'<script (nonce="%s"|type="application/json" id="figures")>.*?</script>' % nonce, "", text, flags=re.S)
+        # The slider of the page of the table.
+        text = re.sub(r'<script id="table">.*?</script>', "", text, flags=re.S)
         # The checker of certificates on the page of the table: one script, after everything else.
         text = re.sub(r'<script>var rungChecker=(?:(?!<script).)*</script>\s*</html>\s*$', "</html>", text, flags=re.S)
         ours = 0

@@ -6,8 +6,8 @@ load common
 
 EXPERIMENTS=$BATS_TEST_DIRNAME/../../experiments
 
-# table ARGS: without the search for certificates and with short numbers; model.bats has the other half of the table.
-table() { rung table --no-certificates -n 2 --numbers e8m10 "$@"; }
+# table ARGS: without the searches and with short numbers; model.bats has the other half of the table.
+table() { rung table --no-certificates --no-depth -n 2 --numbers e8m10 "$@"; }
 
 @test "the summary that comes along is of experiments/table.json as it is now, and of runs of that spec" {
     table --json -q >table.json
@@ -54,9 +54,12 @@ for cell in doc["cells"]:
         shown += 1
     if "thinking" in cell["row"]: assert cell["trained"] == []
 assert shown >= len(summary["cells"]) > 0' "$EXPERIMENTS"
-    # 80 columns, nothing invented.
+    # 80 columns and 40 lines, of which the last is the legend; nothing invented.
     table -q >text
-    [ "$(wc -L <text)" -le 80 ]
+    python '
+lines = open("text", encoding="utf-8").read().splitlines()
+assert len(lines) <= 40 and all(len(l) <= 80 and l == l.rstrip() for l in lines), [l for l in lines if len(l) > 80]
+assert lines[-1].startswith("a>b: bits needed>held")'
     grep -q 'no run' text
     grep -q 'trained: <b>' rung-table/index.html
     grep -q 'trained: no run (models with chain of thought are not trained here)' rung-table/index.html
@@ -77,7 +80,8 @@ print(json.dumps({"schema": "rung.report/1", "sweeps": [{"sweep": "forged", "spe
 @test "an interval above a proved ceiling stops the table, loudly" {
     forged 0.70 0.65 0.75 f32 >below.json
     table --trained below.json -q -o below >text
-    grep -q '0.70 \[.65,.75\]' text
+    grep -qE '^ +Ω\(n log n\) \.70 ' text
+    grep -qF 'trained: <b>0.700</b> [0.650, 0.750]' below/index.html
     grep -q 'proved: at most 0.654' below/index.html
     forged 0.72 0.67 0.77 f32 >above.json
     run -4 --separate-stderr table --trained above.json -o above
@@ -90,7 +94,7 @@ print(json.dumps({"schema": "rung.report/1", "sweeps": [{"sweep": "forged", "spe
     for numbers in '' fp32 f64; do # f64: exact, but of more bits than the theorem has
         forged 0.99 0.98 1.00 $numbers >fast.json
         table --trained fast.json -q -o fast >text
-        grep -q '0.99 \[.98,1.00\]' text
+        grep -qE '^ +Ω\(n log n\) \.99 ' text
         run ! grep -q 'proved: at most' fast/index.html
         grep -q 'does not speak of this evaluator' fast/index.html
         table --trained fast.json -q -o fast --json >table.json
@@ -137,8 +141,52 @@ assert of["linear attention", "eva"][0]["accuracy"] < 0.5'
     browser rung-table/index.html 390 dark static
 }
 
-@test "table --proofs writes a file for coqc for each CANNOT whose theorem Coq has, and the page links it" {
-    table --proofs -o with -q --json >table.json
+# bats test_tags=plain
+@test "table: how many functions the layers compose is what bound and verify say" {
+    without_sanitizers "the same searches again"
+    rung table --no-certificates -n 50 -q --json >table.json
+    python '
+import json, math, subprocess, sys
+doc = json.load(open("table.json"))
+depth = {(d["row"], d["L"]): d for d in doc["depth"]}
+assert len(doc["depth"]) == 17 * 4 == len(depth)
+def rung(*words):
+    return json.loads(subprocess.run([sys.argv[1], *words, "--json"], stdout=subprocess.PIPE, check=True).stdout)
+for d in doc["depth"]:
+    L = d["L"]
+    if d["row"].endswith("thought"): continue
+    solve = rung("bound", d["arch"], "--heads", "1", "--head-dim", "2", "--bits", "26", "--task", "seqcomp", "L=%d" % L, "--solve", "n",
+                 "--no-weights")["solve"] if L < 3 else None
+    if solve: assert d["cannot"] == (solve["value"] is not None) and (not d["cannot"] or d["from_tokens"] == solve["value"]), (d, solve)
+for d in doc["depth"]:
+    if not d["weights"]: continue
+    subprocess.run([sys.argv[1], "build", *d["build"].split(), "-o", "w.safetensors"], stdout=subprocess.DEVNULL, check=True)
+    seen = rung("verify", "w.safetensors", "--numbers", "e8m17")
+    assert seen["wrong"] == 0 and seen["prompts"] >= 512, (d, seen)
+# Full layers: L + 1 can, L cannot. A thought for each function is as good.
+names = ["one full layer", "two full layers", "three full layers", "four full layers", "five full layers"]
+for layers, name in enumerate(names, 1):
+    for L in range(1, 5):
+        assert depth[name, L]["cannot"] == (layers <= L), (name, L)
+        assert (depth[name, L]["weights"] is not None) == (layers > L), (name, L)
+assert all(depth["one full layer with chain of thought", L]["weights"] for L in range(1, 5))
+far = depth["four full layers", 4]
+assert far["log2_from_tokens"] > 100' "$RUNG"
+}
+
+# bats test_tags=plain
+@test "the page of the table: a click leads to evidence, L slides, the head sticks, two pages on paper" {
+    without_sanitizers "a browser looks at the page, not at the program"
+    command -v chromium >/dev/null || skip "chromium is not installed"
+    command -v node >/dev/null || skip "node is not installed"
+    MODULES=${BUILD:-$BATS_TEST_DIRNAME/../../build}/npm-explore
+    "$BATS_TEST_DIRNAME/../../scripts/test-library.sh" "$MODULES" || skip "puppeteer-core could not be fetched"
+    rung table --no-certificates -n 5 -q >/dev/null
+    node "$BATS_TEST_DIRNAME/../table/page.mjs" rung-table/index.html "$MODULES"
+}
+
+@test "table writes a file for coqc for each CANNOT whose theorem Coq has, and the page links it" {
+    table -o with -q --json >table.json
     python '
 import json, os, re
 cells = [c for c in json.load(open("table.json"))["cells"] if c["verdict"] == "CANNOT"]
@@ -151,6 +199,6 @@ for c in cells:
     text = open("with/" + c["proof_file"]).read()
     assert re.fullmatch("[a-z][A-Za-z0-9_]*[.]v", c["proof_file"]) and "CANNOT by theorem %s." % c["bound"] in text
     assert "href=\"%s\"" % c["proof_file"] in page'
-    table -o without -q
+    table --no-proofs -o without -q
     ! ls without/*.v
 }
