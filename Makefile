@@ -44,12 +44,12 @@ ISA_FLAGS_avx512 := -DRUNG_ISA_SUFFIX=_avx512 -mavx512f -mavx512dq -mavx512vl -m
 BF16_ISAS = $(if $(filter avx512,$(ISAS)),avx512_bf16)
 ISA_FLAGS_avx512_bf16 := $(filter-out -DRUNG%,$(ISA_FLAGS_avx512)) -DRUNG_ISA_SUFFIX=_avx512_bf16 -mavx512bf16
 
-.PHONY: all static config deps deps-test plots mpi debug compile-commands dist test asan tsan test-arm test-slurm fuzz fuzz-smoke soak drift-soak \
+.PHONY: all static config deps deps-test plots mpi debug compile-commands dist test asan tsan test-arm npm-engines test-engines test-slurm fuzz fuzz-smoke soak drift-soak \
         mutate-premises learn bench bench-commands bench-ranks peer proofs check-coverage layers format format-check table table-trained \
         install uninstall help clean test-dist packages unit unit-plain smoke-build cli proofs-random
 
 # Goals that compile nothing in this make: they need no configuration, or install first and call make again.
-OUTER := deps deps-test plots mpi debug dist test asan tsan test-arm test-slurm fuzz fuzz-smoke soak drift-soak mutate-premises learn bench bench-ranks \
+OUTER := deps deps-test plots mpi debug dist test asan tsan test-arm npm-engines test-engines test-slurm fuzz fuzz-smoke soak drift-soak mutate-premises learn bench bench-ranks \
          peer proofs proofs-random check-coverage layers format format-check table table-trained uninstall help clean \
          test-dist packages
 
@@ -323,6 +323,13 @@ tsan: deps-test ## the threaded unit tests under ThreadSanitizer
 test-arm: ## build the core for aarch64 and run its unit tests under qemu-user (docs/build.md)
 	@scripts/deps.sh arm
 	@BUILD=$(BUILD) scripts/test-arm.sh
+
+npm-engines: ## install the engines that run what rung exports (llama.cpp, ONNX Runtime) with npm, 1 GB, for tests only
+	@scripts/engines.sh $(BUILD)/npm-engines
+
+test-engines: npm-engines ## what rung exports, in the engines themselves
+	@$(MAKE) -j2 all
+	@RUNG=$(BUILD)/rung PYTHON=$(PYTHON) bats --tap tests/tool/engines.bats
 
 test-slurm: ## a sweep under a Slurm of its own on this machine, with requeues and a dead node; installs slurm-wlm
 	@scripts/deps.sh build test mpi slurm

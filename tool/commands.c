@@ -24,6 +24,7 @@
     X(report)                                                                                                          \
     X(probe)                                                                                                           \
     X(import_model)                                                                                                    \
+    X(export_model)                                                                                                    \
     X(import)                                                                                                          \
     X(precision)                                                                                                       \
     X(run)                                                                                                             \

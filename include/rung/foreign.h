@@ -9,6 +9,7 @@
 #ifndef RUNG_FOREIGN_H
 #define RUNG_FOREIGN_H
 
+#include "rung/model.h"
 #include "rung/task.h"
 
 RUNG_API_BEGIN
@@ -40,6 +41,37 @@ typedef struct rung_foreign_report {
  * place here. */
 rung_status rung_foreign_import(rung_foreign_report *report, const char *path, const char *out,
                                 const rung_foreign_options *options, rung_error *err);
+
+/* ---- the other way: models of ours for the programs that people serve with ---------------------------------------- */
+
+typedef enum rung_export_format { RUNG_EXPORT_GGUF } rung_export_format;
+extern const char *const rung_export_format_names[]; /* [rung_export_format], up to a NULL */
+
+/* The published layers that the weights are put into. */
+typedef enum rung_export_family {
+    RUNG_EXPORT_AUTO, /* gpt2 for tables of positions, LayerNorm and gelu, llama otherwise */
+    RUNG_EXPORT_LLAMA,
+    RUNG_EXPORT_GPT2,
+} rung_export_family;
+extern const char *const rung_export_family_names[]; /* [rung_export_family], up to a NULL */
+
+typedef struct rung_export_options {
+    rung_export_format format;
+    rung_export_family family;
+} rung_export_options;
+
+typedef struct rung_export_report {
+    const char *family;
+    size_t layers, d_model, d_mlp, heads, head_dim, vocab, context;
+    size_t added_layers; /* that compute a table only */
+    double constant;     /* of the channels that make norms constant; 0: the norms are those of the model */
+    rung_buf answers;    /* ids of answer 0, 1, ... as rung_foreign_options.answers takes them; the caller clears it */
+} rung_export_report;
+
+/* Writes the model for another program. RUNG_INPUT names what has no place there, and then nothing is written.
+ * docs/export.md. */
+rung_status rung_foreign_export(rung_export_report *report, const rung_model *model, const char *out,
+                                const rung_export_options *options, rung_error *err);
 
 RUNG_API_END
 

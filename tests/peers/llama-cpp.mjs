@@ -1,20 +1,36 @@
 // SPDX-License-Identifier: MIT
-// llama-cpp.mjs MODULES FILE.gguf IDS TYPE OUT.json: the probabilities of all tokens behind each of the ids, from llama.cpp with a
-// cache of the given type (F32, F16). MODULES is the folder that has node_modules/node-llama-cpp.
+// llama-cpp.mjs MODULES ASK.json ANSWER.json: what llama.cpp says behind prompts. MODULES is the folder that has
+// node_modules/node-llama-cpp. Ask: {"file": "m.gguf", "cache": "F32" or "F16", "prompts": [[1, 2, 3], ...], "texts": ["...", ...]}.
+// Answer: {"engine": "...", "probabilities": [[...], ...], "ids": [...]}: a row over all ids for each prompt; the ids of each text.
 import fs from "node:fs";
 import {createRequire} from "node:module";
 import {join} from "node:path";
 import {pathToFileURL} from "node:url";
 
-const [modules, path, ids, type, out] = process.argv.slice(2);
-const entry = createRequire(join(modules, "package.json")).resolve("node-llama-cpp");
-const {getLlama, LlamaLogLevel} = await import(pathToFileURL(entry));
-const llama = await getLlama({gpu: false, build: "never", logLevel: LlamaLogLevel.error});
-const model = await llama.loadModel({modelPath: path});
-const tokens = ids.split(",").map(Number);
+const [modules, question, answer] = process.argv.slice(2);
+const require = createRequire(join(modules, "package.json"));
+const {getLlama, LlamaLogLevel} = await import(pathToFileURL(require.resolve("node-llama-cpp")));
+const ask = JSON.parse(fs.readFileSync(question, "utf8"));
+const llama = await getLlama({gpu: false, build: "never", logLevel: LlamaLogLevel.error, maxThreads: 1});
+const model = await llama.loadModel({modelPath: ask.file});
+const longest = Math.max(1, ...(ask.prompts ?? []).map(prompt => prompt.length));
 const context = await model.createContext({
-    contextSize: Math.max(32, tokens.length), flashAttention: false, experimentalKvCacheKeyType: type, experimentalKvCacheValueType: type});
-const steps = await context.getSequence().controlledEvaluate(tokens.map(token => [token, {generateNext: {probabilities: true}}]));
-const rows = steps.map(step => [...step.next.probabilities].sort((a, b) => a[0] - b[0]).map(([, probability]) => probability));
-fs.writeFileSync(out, JSON.stringify(rows));
+    contextSize: Math.max(32, longest), threads: 1, flashAttention: false,
+    experimentalKvCacheKeyType: ask.cache ?? "F32", experimentalKvCacheValueType: ask.cache ?? "F32"});
+const sequence = context.getSequence();
+
+async function probabilitiesBehind(prompt) {
+    await sequence.clearHistory();
+    const last = prompt.length - 1;
+    const steps = await sequence.controlledEvaluate(
+        prompt.map((id, i) => i === last ? [id, {generateNext: {probabilities: true}}] : id));
+    const row = [];
+    for (const [id, probability] of steps[last].next.probabilities) row[id] = probability;
+    return row;
+}
+
+const probabilities = [];
+for (const prompt of ask.prompts ?? []) probabilities.push(await probabilitiesBehind(prompt));
+const ids = (ask.texts ?? []).map(text => [...model.tokenize(text, false)]);
+fs.writeFileSync(answer, JSON.stringify({engine: "llama.cpp " + llama.llamaCppRelease.release, probabilities, ids}));
 process.exit(0);

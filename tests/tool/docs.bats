@@ -78,6 +78,10 @@ print(*[a["name"] for a in json.load(sys.stdin)["attacks"]])'); do
     done
 }
 
+@test "docs/export.md is what the command prints" {
+    check "$BATS_TEST_DIRNAME/../../docs/export.md" 4
+}
+
 @test "docs/training.md is what the command prints" {
     check "$BATS_TEST_DIRNAME/../../docs/training.md" 4
 }

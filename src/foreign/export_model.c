@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT
+ * Copyright (c) The rung authors
+ *
+ * A model file of ours for another program.
+ */
+#include "export_inside.h"
+
+const char *const rung_export_format_names[] = {"gguf", NULL};
+const char *const rung_export_family_names[] = {"auto", "llama", "gpt2", NULL};
+
+/* Everything that running the model checks: its tables, and numbers that are none. */
+static rung_status check_runs(const rung_model *model, rung_error *err)
+{
+    rung_program *program;
+    RUNG_TRY(rung_program_new(&program, model, &(rung_evaluator){.threads = 1}, err));
+    rung_program_free(program);
+    return RUNG_OK;
+}
+
+/* Runs of neighbours as "4-7". */
+static void print_ids(rung_buf *out, const size_t *id, size_t count)
+{
+    for (size_t i = 0; i < count;) {
+        size_t last = i;
+        while (last + 1 < count && id[last + 1] == id[last] + 1) last++;
+        rung_buf_printf(out, "%s%zu", i ? "," : "", id[i]);
+        if (last > i) rung_buf_printf(out, "-%zu", id[last]);
+        i = last + 1;
+    }
+}
+
+static rung_status fill_report(rung_export_report *r, const target *t, const rung_model *model, rung_error *err)
+{
+    *r = (rung_export_report){.family = rung_export_family_names[t->family],
+                              .layers = t->layers,
+                              .d_model = t->d_model,
+                              .d_mlp = t->d_mlp,
+                              .heads = t->heads,
+                              .head_dim = t->dim,
+                              .vocab = t->vocab,
+                              .context = t->context,
+                              .added_layers = t->layers - rung_model_get_arch(model)->layer_count,
+                              .constant = t->constant};
+    rung_buf_init(&r->answers);
+    print_ids(&r->answers, t->answer, rung_model_get_spec(model)->answers);
+    return rung_buf_ok(&r->answers, err);
+}
+
+rung_status rung_foreign_export(rung_export_report *report, const rung_model *model, const char *out,
+                                const rung_export_options *options, rung_error *err)
+{
+    target t;
+    RUNG_TRY(check_runs(model, err));
+    rung_status status = target_make(&t, model, options->family, err);
+    RUNG_NEXT(status, export_write_gguf(&t, model, out, err));
+    RUNG_NEXT(status, fill_report(report, &t, model, err));
+    target_clear(&t);
+    return status;
+}
