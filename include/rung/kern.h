@@ -153,9 +153,30 @@ typedef struct rung_selective_back {
     float *dh, *drates, *dx, *ddt, *dB, *dC, *dD, *met;
 } rung_selective_back;
 
+/* What n tokens read: o_t = after_t (before_t S^T x_t + the sum over j of pairs_tj values_j). S is in panels of dk rows,
+ * the values are in panels of value_rows rows. Of row t of the pairs the first `inner` elements count; 0: those up to
+ * the end of the eight tokens that t belongs to, at most n. before, after NULL: 1. */
+typedef struct rung_chunk_read {
+    float *o;
+    const float *x, *S, *before, *pairs, *values, *after;
+    size_t o_row, x_row, n, dk, dv, value_rows, inner;
+} rung_chunk_read;
+
+/* What n tokens leave: S_i <- fade_i S_i + the sum over j < n of x_ji values_j, where faded numbers below 2^-102 become
+ * 0. x_ji is x[i x_row + j x_inner], one of which is 1; fade_i is fade[i fade_step], NULL: 1. S is in panels of dk rows,
+ * the values in panels of value_rows rows. */
+typedef struct rung_chunk_leave {
+    float *S;
+    const float *x, *values, *fade;
+    size_t x_row, x_inner, fade_step, n, dk, dv, value_rows;
+} rung_chunk_leave;
+
 typedef struct rung_chunk_kernels {
     /* A product without bias and factor, with a stride of x that is 1. The bytes are those of rung_kernels.multiply. */
     void (*product)(const rung_product *p);
+    /* Returns whether all outputs are finite. */
+    bool (*read_state)(const rung_chunk_read *p);
+    void (*leave_state)(const rung_chunk_leave *p);
     /* On rows of n floats, in this order: y = a_t x (y may be x), y += a_t x, out_t = x . y; then element by element, y
      * = x a (y may be x) and y += x a. */
     void (*scale_rows)(float *y, size_t y_row, const float *x, size_t x_row, const float *a, size_t rows, size_t n);

@@ -431,6 +431,8 @@ static void sum_channel_decays(float *restrict dg, size_t dg_row, const float *r
 
 const rung_chunk_kernels ISA(rung_chunk_kernels) = {
     .product = ISA(rung_small_product),
+    .read_state = ISA(rung_read_state),
+    .leave_state = ISA(rung_leave_state),
     .scale_rows = scale_rows,
     .add_rows = add_rows,
     .fade_rows = fade_rows,
