@@ -153,6 +153,13 @@ typedef struct rung_selective_back {
     float *dh, *drates, *dx, *ddt, *dB, *dC, *dD, *met;
 } rung_selective_back;
 
+/* Rows of memory that will be needed soon: `rows` of `width` floats, `row` apart. Rows of 0 end a list. */
+typedef struct rung_chunk_rows {
+    const float *at;
+    size_t row, rows, width;
+} rung_chunk_rows;
+#define RUNG_CHUNK_ERRANDS 4
+
 /* What n tokens read: o_t = after_t (before_t S^T x_t + the sum over j of pairs_tj values_j). S is in panels of dk rows,
  * the values are in panels of value_rows rows. Of row t of the pairs the first `inner` elements count; 0: those up to
  * the end of the eight tokens that t belongs to, at most n. before, after NULL: 1. */
@@ -160,6 +167,7 @@ typedef struct rung_chunk_read {
     float *o;
     const float *x, *S, *before, *pairs, *values, *after;
     size_t o_row, x_row, n, dk, dv, value_rows, inner;
+    rung_chunk_rows next[RUNG_CHUNK_ERRANDS]; /* brought to the second cache meanwhile */
 } rung_chunk_read;
 
 /* What n tokens leave: S_i <- fade_i S_i + the sum over j < n of x_ji values_j, where faded numbers below 2^-102 become
@@ -169,6 +177,7 @@ typedef struct rung_chunk_leave {
     float *S;
     const float *x, *values, *fade;
     size_t x_row, x_inner, fade_step, n, dk, dv, value_rows;
+    rung_chunk_rows next[RUNG_CHUNK_ERRANDS];
 } rung_chunk_leave;
 
 typedef struct rung_chunk_kernels {

@@ -39,12 +39,40 @@ INLINE void store_first(float *to, lanes v, size_t vectors, size_t last)
         store_some(to, v, last);
 }
 
+/* Rows of memory that the next chunk needs are asked for while this one computes, one row every few steps of the inner
+ * index: many at once fill the queues of the machine, which then waits for them. They are brought to the second cache,
+ * because rows of one head lie a power of two apart and share a few sets of the first. */
+enum { EVERY = 8, CACHE_LINE = 16 };
+
+typedef struct errand {
+    rung_chunk_rows now;
+    const rung_chunk_rows *next, *end;
+} errand;
+
+INLINE errand errand_new(const rung_chunk_rows rows[RUNG_CHUNK_ERRANDS])
+{
+    return (errand){.next = rows, .end = rows + RUNG_CHUNK_ERRANDS};
+}
+
+INLINE void ask_for_row(errand *e)
+{
+    if (e->now.rows == 0) {
+        if (e->next == e->end) return;
+        e->now = *e->next++;
+        if (e->now.rows == 0) return;
+    }
+    for (size_t i = 0; i < e->now.width; i += CACHE_LINE) __builtin_prefetch(e->now.at + i, 0, 2);
+    e->now.at += e->now.row;
+    e->now.rows--;
+}
+
 /* sum_r += the sum over k < inner of x[r x_row + k x_inner] w_k. */
-INLINE void add_products(lanes sum[][VECTORS], const float *x, size_t x_row, size_t x_inner, const float *w,
+INLINE void add_products(lanes sum[][VECTORS], errand *e, const float *x, size_t x_row, size_t x_inner, const float *w,
                          size_t inner, size_t rows, size_t vectors, size_t last)
 {
     lanes column[VECTORS];
     for (size_t k = 0; k < inner; k++, x += x_inner, w += RUNG_PANEL) {
+        if (k % EVERY == 0) ask_for_row(e);
         for (size_t v = 0; v < vectors; v++) column[v] = load_first(w + v * LANES, vectors, last);
         for (size_t r = 0; r < rows; r++) {
             lanes factor = everywhere(x[r * x_row]);
@@ -76,16 +104,16 @@ INLINE size_t values_met(const rung_chunk_read *p, size_t row)
 }
 
 /* Adds to `odd` the difference of every output with itself, which is 0 only if the output is finite. */
-INLINE void read_tile(const rung_chunk_read *p, lanes *odd, size_t row, size_t col, size_t rows, size_t vectors,
+INLINE void read_tile(const rung_chunk_read *p, lanes *odd, errand *e, size_t row, size_t col, size_t rows, size_t vectors,
                       size_t last)
 {
     lanes sum[ROWS][VECTORS];
     float *o = p->o + row * p->o_row + col;
     for (size_t r = 0; r < rows; r++)
         for (size_t v = 0; v < vectors; v++) sum[r][v] = everywhere(0);
-    add_products(sum, p->x + row * p->x_row, p->x_row, 1, panel_at(p->S, p->dk, col), p->dk, rows, vectors, last);
+    add_products(sum, e, p->x + row * p->x_row, p->x_row, 1, panel_at(p->S, p->dk, col), p->dk, rows, vectors, last);
     if (p->before) scale(sum, p->before + row, 1, rows, vectors);
-    add_products(sum, p->pairs + row * C, C, 1, panel_at(p->values, p->value_rows, col), values_met(p, row), rows,
+    add_products(sum, e, p->pairs + row * C, C, 1, panel_at(p->values, p->value_rows, col), values_met(p, row), rows,
                  vectors, last);
     if (p->after) scale(sum, p->after + row, 1, rows, vectors);
     for (size_t r = 0; r < rows; r++)
@@ -95,26 +123,27 @@ INLINE void read_tile(const rung_chunk_read *p, lanes *odd, size_t row, size_t c
         }
 }
 
-INLINE void read_strip(const rung_chunk_read *p, lanes *odd, size_t col, size_t vectors, size_t last)
+INLINE void read_strip(const rung_chunk_read *p, lanes *odd, errand *e, size_t col, size_t vectors, size_t last)
 {
     size_t row = 0;
-    for (; row + ROWS <= p->n; row += ROWS) read_tile(p, odd, row, col, ROWS, vectors, last);
-    for (; row < p->n; row++) read_tile(p, odd, row, col, 1, vectors, last);
+    for (; row + ROWS <= p->n; row += ROWS) read_tile(p, odd, e, row, col, ROWS, vectors, last);
+    for (; row < p->n; row++) read_tile(p, odd, e, row, col, 1, vectors, last);
 }
 
 bool ISA(rung_read_state)(const rung_chunk_read *whole)
 {
     const rung_chunk_read p = *whole;
+    errand e = errand_new(whole->next);
     lanes odd = everywhere(0);
     float each[LANES], sum = 0;
     assert(p.n <= C && p.inner <= C);
     for (size_t col = 0; col < p.dv;) {
         const size_t left = p.dv - col;
         if (left >= TILE_COLS) {
-            read_strip(&p, &odd, col, VECTORS, LANES);
+            read_strip(&p, &odd, &e, col, VECTORS, LANES);
             col += TILE_COLS;
         } else {
-            read_strip(&p, &odd, col, 1, left < LANES ? left : LANES);
+            read_strip(&p, &odd, &e, col, 1, left < LANES ? left : LANES);
             col += LANES;
         }
     }
@@ -125,7 +154,7 @@ bool ISA(rung_read_state)(const rung_chunk_read *whole)
 
 /* ---- leaving ----------------------------------------------------------------------------------------------------- */
 
-INLINE void leave_tile(const rung_chunk_leave *p, size_t row, size_t col, size_t rows)
+INLINE void leave_tile(const rung_chunk_leave *p, errand *e, size_t row, size_t col, size_t rows)
 {
     lanes sum[ROWS][VECTORS];
     float *S = p->S + col / RUNG_PANEL * RUNG_PANEL * p->dk + col % RUNG_PANEL + row * RUNG_PANEL;
@@ -137,10 +166,10 @@ INLINE void leave_tile(const rung_chunk_leave *p, size_t row, size_t col, size_t
             for (size_t v = 0; v < VECTORS; v++) sum[r][v] = zero_tiny(sum[r][v], 0x1p-102f);
     }
     if (p->x_row == 1)
-        add_products(sum, p->x + row, 1, p->x_inner, panel_at(p->values, p->value_rows, col), p->n, rows, VECTORS,
+        add_products(sum, e, p->x + row, 1, p->x_inner, panel_at(p->values, p->value_rows, col), p->n, rows, VECTORS,
                      LANES);
     else
-        add_products(sum, p->x + row * p->x_row, p->x_row, 1, panel_at(p->values, p->value_rows, col), p->n, rows,
+        add_products(sum, e, p->x + row * p->x_row, p->x_row, 1, panel_at(p->values, p->value_rows, col), p->n, rows,
                      VECTORS, LANES);
     for (size_t r = 0; r < rows; r++)
         for (size_t v = 0; v < VECTORS; v++) store(S + r * RUNG_PANEL + v * LANES, sum[r][v]);
@@ -150,10 +179,11 @@ INLINE void leave_tile(const rung_chunk_leave *p, size_t row, size_t col, size_t
 void ISA(rung_leave_state)(const rung_chunk_leave *whole)
 {
     const rung_chunk_leave p = *whole;
+    errand e = errand_new(whole->next);
     assert(p.x_row == 1 || p.x_inner == 1);
     for (size_t col = 0; col < p.dv; col += TILE_COLS) {
         size_t row = 0;
-        for (; row + ROWS <= p.dk; row += ROWS) leave_tile(&p, row, col, ROWS);
-        for (; row < p.dk; row++) leave_tile(&p, row, col, 1);
+        for (; row + ROWS <= p.dk; row += ROWS) leave_tile(&p, &e, row, col, ROWS);
+        for (; row < p.dk; row++) leave_tile(&p, &e, row, col, 1);
     }
 }

@@ -246,8 +246,16 @@ void rung_matrix_chunk_enter(matrix_chunk *c, const float *S, bool reads)
     rung_matrix_chunk_values(c, c->r.v, S);
 }
 
+/* The rows of x that follow those of the chunk. */
+static rung_chunk_rows rows_after(const float *x, size_t row, size_t width, const matrix_chunk *c)
+{
+    return (rung_chunk_rows){x + c->n * row, row, x ? c->next : 0, width};
+}
+
 bool rung_matrix_chunk_read(float *o, const float *S, const matrix_chunk *c)
 {
+    const rows_f32 *r = &c->r;
+    size_t decays = c->kind.decay == DECAY_CHANNEL ? c->dk : 0;
     return rung_chunk_kernels_get()->read_state(&(rung_chunk_read){.o = o,
                                                                    .x = c->from_q.at,
                                                                    .S = S,
@@ -259,7 +267,10 @@ bool rung_matrix_chunk_read(float *o, const float *S, const matrix_chunk *c)
                                                                    .n = c->n,
                                                                    .dk = c->dk,
                                                                    .dv = c->dv,
-                                                                   .value_rows = c->n});
+                                                                   .value_rows = c->n,
+                                                                   .next = {rows_after(r->k, r->key_row, c->dk, c),
+                                                                            rows_after(r->q, r->key_row, c->dk, c),
+                                                                            rows_after(decays ? r->g : NULL, r->g_row, decays, c)}});
 }
 
 void rung_matrix_chunk_fade(float *S, const matrix_chunk *c)
@@ -268,8 +279,9 @@ void rung_matrix_chunk_fade(float *S, const matrix_chunk *c)
     if (c->kind.decay == DECAY_CHANNEL) rung_chunk_fade(S, c->whole, true, c->dk, c->dv);
 }
 
-void rung_matrix_chunk_leave(float *S, const matrix_chunk *c)
+void rung_matrix_chunk_leave(float *S, const float *o, const matrix_chunk *c)
 {
+    const rows_f32 *r = &c->r;
     static const size_t fade_steps[] = {[DECAY_CHANNEL] = 1};
     const float *fades[] = {[DECAY_HEAD] = c->start + c->n - 1, [DECAY_CHANNEL] = c->whole};
     assert(c->n > 0 && c->n <= CHUNK);
@@ -283,5 +295,7 @@ void rung_matrix_chunk_leave(float *S, const matrix_chunk *c)
                                                               .n = c->n,
                                                               .dk = c->dk,
                                                               .dv = c->dv,
-                                                              .value_rows = c->n});
+                                                              .value_rows = c->n,
+                                                              .next = {rows_after(r->v, r->value_row, c->dv, c),
+                                                                       rows_after(o, r->value_row, c->dv, c)}});
 }

@@ -56,7 +56,8 @@ typedef struct matrix_chunk {
     rows_f32 r;
     size_t n, dk, dv;
     matrix_kind kind;
-    bool scans; /* only outputs and states are wanted, no rows for a backward pass */
+    size_t next; /* tokens of the next chunk, whose rows are asked for in time */
+    bool scans;  /* only outputs and states are wanted, no rows for a backward pass */
 
     float *A, *B; /* pairs: k_s . E_ts q_t for s <= t; -k_s . E_ts k_t for s < t (delta rule) */
     float *u;     /* panels of u */
@@ -90,7 +91,7 @@ void rung_matrix_chunk_enter(matrix_chunk *c, const float *S, bool reads);
 bool rung_matrix_chunk_read(float *o, const float *S, const matrix_chunk *c);
 /* Sets S <- E_C0 S; and computes the state after the chunk. */
 void rung_matrix_chunk_fade(float *S, const matrix_chunk *c);
-void rung_matrix_chunk_leave(float *S, const matrix_chunk *c);
+void rung_matrix_chunk_leave(float *S, const float *o, const matrix_chunk *c);
 
 /* Number of tokens of a subchunk, and the decay until its end. */
 static inline size_t chunk_part(const matrix_chunk *c, size_t part)
