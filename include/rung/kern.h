@@ -198,6 +198,8 @@ typedef struct rung_chunk_kernels {
                           size_t rows, size_t n);
     void (*add_products)(float *y, size_t y_row, const float *x, size_t x_row, const float *a, size_t a_row,
                          size_t rows, size_t n);
+    /* For every token t in turn: z += f_t, norm_t = z . p_t. Rows of d floats. */
+    void (*running_norms)(float *norm, float *z, const float *p, const float *f, size_t n, size_t d);
     bool (*finite_rows)(const float *x, size_t x_row, size_t rows, size_t n);
     /* y = x + 1 where x > 0, else e^x. The backward function, of one row, adds dy times the slope to dx. */
     void (*elu1)(float *y, size_t y_row, const float *x, size_t x_row, size_t rows, size_t n);

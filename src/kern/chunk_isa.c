@@ -148,6 +148,40 @@ static bool finite_rows(const float *x, size_t x_row, size_t rows, size_t n)
     return sum_lanes(&sum) + rest == 0;
 }
 
+/* z in registers over all tokens, a few vectors of it at a time. */
+INLINE void run_norms(float *norm, float *z, const float *p, const float *f, size_t n, size_t row, size_t vectors,
+                      bool first)
+{
+    enum { MOST = 4 };
+    wide sum[MOST];
+    for (size_t v = 0; v < vectors; v++) sum[v] = *(const loose *)(z + v * LANES);
+    for (size_t t = 0; t < n; t++) {
+        wide met = {0};
+        for (size_t v = 0; v < vectors; v++) {
+            sum[v] += *(const loose *)(f + t * row + v * LANES);
+            met += sum[v] * *(const loose *)(p + t * row + v * LANES);
+        }
+        norm[t] = (first ? 0 : norm[t]) + sum_lanes(&met);
+    }
+    for (size_t v = 0; v < vectors; v++) *(loose *)(z + v * LANES) = sum[v];
+}
+
+static void running_norms(float *restrict norm, float *restrict z, const float *restrict p, const float *restrict f,
+                          size_t n, size_t d)
+{
+    size_t i = 0;
+    for (; i + 4 * LANES <= d; i += 4 * LANES) run_norms(norm, z + i, p + i, f + i, n, d, 4, i == 0);
+    for (; i + LANES <= d; i += LANES) run_norms(norm, z + i, p + i, f + i, n, d, 1, i == 0);
+    for (size_t t = 0; i < d && t < n; t++) {
+        float met = i ? norm[t] : 0;
+        for (size_t j = i; j < d; j++) {
+            z[j] += f[t * d + j];
+            met += z[j] * p[t * d + j];
+        }
+        norm[t] = met;
+    }
+}
+
 static void undo_elu1(float *restrict dx, const float *restrict x, const float *restrict y, const float *restrict dy,
                       size_t n)
 {
@@ -441,6 +475,7 @@ const rung_chunk_kernels ISA(rung_chunk_kernels) = {
     .add_products = add_products,
     .finite_rows = finite_rows,
     .elu1 = ISA(rung_elu1),
+    .running_norms = running_norms,
     .undo_elu1 = undo_elu1,
     .pair_decays = pair_decays,
     .mask_pairs = mask_pairs,
