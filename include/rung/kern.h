@@ -201,6 +201,7 @@ typedef struct rung_chunk_kernels {
     /* For every token t in turn: z += f_t, norm_t = z . p_t. Rows of d floats. */
     void (*running_norms)(float *norm, float *z, const float *p, const float *f, size_t n, size_t d);
     bool (*finite_rows)(const float *x, size_t x_row, size_t rows, size_t n);
+    void (*exp_rows)(float *y, size_t y_row, const float *x, size_t x_row, size_t rows, size_t n);
     /* y = x + 1 where x > 0, else e^x. The backward function, of one row, adds dy times the slope to dx. */
     void (*elu1)(float *y, size_t y_row, const float *x, size_t x_row, size_t rows, size_t n);
     void (*undo_elu1)(float *dx, const float *x, const float *y, const float *dy, size_t n);
@@ -228,16 +229,17 @@ typedef struct rung_chunk_kernels {
     /* A decay per channel: w has rows of d floats, n <= RUNG_SUBCHUNK. since_t = w_0 ... w_t, until_s = w_(s+1) ...
      * w_(n-1). */
     void (*channel_decays)(float *since, float *until, const float *w, size_t n, size_t d);
-    /* A_ts = sum of q_t E_ts k_s for s <= t, B_ts = -sum of k_t E_ts k_s for s < t (B may be NULL). `faded` has n d
-     * floats, here and below. */
+    /* A_ts = sum of q_t E_ts k_s for s <= t, B_ts = -sum of k_t E_ts k_s for s < t (B may be NULL; with it q_row is
+     * k_row). The rest of RUNG_SUBCHUNK columns becomes 0. */
     void (*channel_pairs)(float *A, float *B, const float *q, size_t q_row, const float *k, size_t k_row,
-                          const float *w, size_t n, size_t d, float *faded);
+                          const float *w, size_t n, size_t d);
     /* A_ts = sum of q_t E_ts b_s for s <= t, B_ts = sum of a_t E_(t-1)s b_s for s < t; and RUNG_SUBCHUNK columns behind
      * them the same with k in the place of b. All others of n rows of RUNG_CHUNK become 0. Rows of w are w_row apart,
      * those of q, a, b and k `row`. */
     void (*crossed_pairs)(float *A, float *B, const float *q, const float *a, const float *b, const float *k,
                           size_t row, const float *w, size_t w_row, size_t n, size_t d);
-    /* The backward function of A or B of channel_pairs, with x = q or k and s + before <= t. Adds to dx, dk and dg. */
+    /* The backward function of A or B of channel_pairs, with x = q or k and s + before <= t. Adds to dx, dk and dg.
+     * `faded` has n d floats. */
     void (*undo_channel_pairs)(float *dx, size_t dx_row, float *dk, size_t dk_row, float *dg, size_t dg_row,
                                const float *dA, const float *x, size_t x_row, const float *k, size_t k_row,
                                const float *w, size_t n, size_t d, size_t before, float *faded);

@@ -339,48 +339,6 @@ static void fade_keys(float *restrict faded, const float *restrict k, const floa
     memcpy(faded + t * d, k, d * sizeof *faded);
 }
 
-/* Multiplies the faded key of a token by one more decay, and then multiplies it with q and k. */
-INLINE void fade_and_meet(float *by_q, float *by_k, float *faded, const float *w, const float *q, const float *k,
-                          size_t d)
-{
-    wide sum_q = {0}, sum_k = {0}, row, a, b, c;
-    size_t i = 0;
-    for (; i + LANES <= d; i += LANES) {
-        row = *(const loose *)(faded + i) * *(const loose *)(w + i);
-        *(loose *)(faded + i) = row;
-        sum_q += *(const loose *)(q + i) * row;
-        if (by_k) sum_k += *(const loose *)(k + i) * row;
-    }
-    if (i < d) {
-        size_t count = d - i;
-        LOAD(row, faded + i, count);
-        LOAD(a, w + i, count);
-        LOAD(b, q + i, count);
-        LOAD(c, k + i, count);
-        row *= a;
-        STORE(faded + i, row, count);
-        sum_q += b * row;
-        sum_k += c * row;
-    }
-    *by_q = sum_lanes(&sum_q);
-    if (by_k) *by_k = -sum_lanes(&sum_k);
-}
-
-static void channel_pairs(float *restrict A, float *restrict B, const float *restrict q, size_t q_row,
-                          const float *restrict k, size_t k_row, const float *restrict w, size_t n, size_t d,
-                          float *restrict faded)
-{
-    for (size_t t = 0; t < n; t++) {
-        const float *query = q + t * q_row, *key = k + t * k_row;
-        for (size_t s = 0; B && s < t; s++)
-            fade_and_meet(A + t * C + s, B + t * C + s, faded + s * d, w + t * d, query, key, d);
-        for (size_t s = 0; !B && s < t; s++)
-            fade_and_meet(A + t * C + s, NULL, faded + s * d, w + t * d, query, key, d);
-        A[t * C + t] = dot(query, key, d);
-        memcpy(faded + t * d, key, d * sizeof *faded);
-    }
-}
-
 /* Forwards over t: adds the contribution of the faded keys to x_t, and the pairs of each decay; those with s < r are
  * added first. */
 static void undo_pairs_forward(float *restrict dx, size_t dx_row, float *restrict dg, size_t dg_row,
@@ -475,6 +433,7 @@ const rung_chunk_kernels ISA(rung_chunk_kernels) = {
     .add_products = add_products,
     .finite_rows = finite_rows,
     .elu1 = ISA(rung_elu1),
+    .exp_rows = ISA(rung_exp_rows),
     .running_norms = running_norms,
     .undo_elu1 = undo_elu1,
     .pair_decays = pair_decays,
@@ -485,7 +444,7 @@ const rung_chunk_kernels ISA(rung_chunk_kernels) = {
     .sum_levels = sum_levels,
     .solve_block = solve_block,
     .channel_decays = channel_decays,
-    .channel_pairs = channel_pairs,
+    .channel_pairs = ISA(rung_channel_pairs),
     .crossed_pairs = ISA(rung_crossed_pairs),
     .undo_channel_pairs = undo_channel_pairs,
     .sum_channel_decays = sum_channel_decays,

@@ -14,6 +14,8 @@ typedef void rung_selective_undo(const rung_selective_back *p);
 typedef void rung_small_product(const rung_product *p);
 typedef void rung_crossed_pairs(float *A, float *B, const float *q, const float *a, const float *b, const float *k,
                                 size_t row, const float *w, size_t w_row, size_t n, size_t d);
+typedef void rung_channel_pairs(float *A, float *B, const float *q, size_t q_row, const float *k, size_t k_row,
+                                const float *w, size_t n, size_t d);
 typedef bool rung_read_state(const rung_chunk_read *p);
 typedef void rung_leave_state(const rung_chunk_leave *p);
 typedef void rung_elu1(float *y, size_t y_row, const float *x, size_t x_row, size_t rows, size_t n);
@@ -22,19 +24,21 @@ extern const rung_chunk_kernels rung_chunk_kernels_ref;
 rung_selective_scan rung_selective_scan_ref;
 rung_selective_undo rung_selective_undo_ref;
 rung_small_product rung_small_product_ref;
-rung_elu1 rung_elu1_ref;
+rung_elu1 rung_elu1_ref, rung_exp_rows_ref;
 rung_read_state rung_read_state_ref;
 rung_leave_state rung_leave_state_ref;
 rung_crossed_pairs rung_crossed_pairs_ref;
+rung_channel_pairs rung_channel_pairs_ref;
 #if defined(__x86_64__)
 extern const rung_chunk_kernels rung_chunk_kernels_avx2, rung_chunk_kernels_avx512;
 rung_selective_scan rung_selective_scan_avx2, rung_selective_scan_avx512;
 rung_selective_undo rung_selective_undo_avx2, rung_selective_undo_avx512;
 rung_small_product rung_small_product_avx2, rung_small_product_avx512;
-rung_elu1 rung_elu1_avx2, rung_elu1_avx512;
+rung_elu1 rung_elu1_avx2, rung_elu1_avx512, rung_exp_rows_avx2, rung_exp_rows_avx512;
 rung_read_state rung_read_state_avx2, rung_read_state_avx512;
 rung_leave_state rung_leave_state_avx2, rung_leave_state_avx512;
 rung_crossed_pairs rung_crossed_pairs_avx2, rung_crossed_pairs_avx512;
+rung_channel_pairs rung_channel_pairs_avx2, rung_channel_pairs_avx512;
 #endif
 
 #endif

@@ -22,7 +22,7 @@ enum { ROWS = 8, VECTORS = 2 };
 enum { ROWS = 4, VECTORS = 2 };
 #endif
 
-enum { TILE_COLS = LANES * VECTORS, STEP = 8, C = RUNG_CHUNK };
+enum { TILE_COLS = LANES * VECTORS, STEP = 8, WHOLE = 16, C = RUNG_CHUNK };
 _Static_assert(RUNG_PANEL % TILE_COLS == 0 && STEP % ROWS == 0, "panels and steps are cut into whole tiles");
 
 /* With one vector only `last` of its lanes are touched. */
@@ -42,7 +42,7 @@ INLINE void store_first(float *to, lanes v, size_t vectors, size_t last)
 /* Rows of memory that the next chunk needs are asked for while this one computes, one row every few steps of the inner
  * index: many at once fill the queues of the machine, which then waits for them. They are brought to the second cache,
  * because rows of one head lie a power of two apart and share a few sets of the first. */
-enum { EVERY = 8, CACHE_LINE = 16 };
+enum { EVERY = 6, CACHE_LINE = 16 };
 
 typedef struct errand {
     rung_chunk_rows now;
@@ -154,36 +154,43 @@ bool ISA(rung_read_state)(const rung_chunk_read *whole)
 
 /* ---- leaving ----------------------------------------------------------------------------------------------------- */
 
-INLINE void leave_tile(const rung_chunk_leave *p, errand *e, size_t row, size_t col, size_t rows)
+INLINE void leave_tile(const rung_chunk_leave *p, errand *e, size_t row, size_t col, size_t rows, size_t vectors)
 {
     lanes sum[ROWS][VECTORS];
+    const float *values = panel_at(p->values, p->value_rows, col);
     float *S = p->S + col / RUNG_PANEL * RUNG_PANEL * p->dk + col % RUNG_PANEL + row * RUNG_PANEL;
     for (size_t r = 0; r < rows; r++)
-        for (size_t v = 0; v < VECTORS; v++) sum[r][v] = load(S + r * RUNG_PANEL + v * LANES);
+        for (size_t v = 0; v < vectors; v++) sum[r][v] = load(S + r * RUNG_PANEL + v * LANES);
     if (p->fade) {
-        scale(sum, p->fade + row * p->fade_step, p->fade_step, rows, VECTORS);
+        scale(sum, p->fade + row * p->fade_step, p->fade_step, rows, vectors);
         for (size_t r = 0; r < rows; r++)
-            for (size_t v = 0; v < VECTORS; v++) sum[r][v] = zero_tiny(sum[r][v], 0x1p-102f);
+            for (size_t v = 0; v < vectors; v++) sum[r][v] = zero_tiny(sum[r][v], 0x1p-102f);
     }
     if (p->x_row == 1)
-        add_products(sum, e, p->x + row, 1, p->x_inner, panel_at(p->values, p->value_rows, col), p->n, rows, VECTORS,
-                     LANES);
+        add_products(sum, e, p->x + row, 1, p->x_inner, values, p->n, rows, vectors, LANES);
     else
-        add_products(sum, e, p->x + row * p->x_row, p->x_row, 1, panel_at(p->values, p->value_rows, col), p->n, rows,
-                     VECTORS, LANES);
+        add_products(sum, e, p->x + row * p->x_row, p->x_row, 1, values, p->n, rows, vectors, LANES);
     for (size_t r = 0; r < rows; r++)
-        for (size_t v = 0; v < VECTORS; v++) store(S + r * RUNG_PANEL + v * LANES, sum[r][v]);
+        for (size_t v = 0; v < vectors; v++) store(S + r * RUNG_PANEL + v * LANES, sum[r][v]);
 }
 
-/* Panels are whole, so every tile is. */
+INLINE void leave_strip(const rung_chunk_leave *p, errand *e, size_t col, size_t vectors)
+{
+    size_t row = 0;
+    for (; row + ROWS <= p->dk; row += ROWS) leave_tile(p, e, row, col, ROWS, vectors);
+    for (; row < p->dk; row++) leave_tile(p, e, row, col, 1, vectors);
+}
+
+/* Vectors of 16 columns are whole in a panel, those that only fill it up are not touched. */
 void ISA(rung_leave_state)(const rung_chunk_leave *whole)
 {
     const rung_chunk_leave p = *whole;
+    const size_t end = (p.dv + WHOLE - 1) / WHOLE * WHOLE;
     errand e = errand_new(whole->next);
     assert(p.x_row == 1 || p.x_inner == 1);
-    for (size_t col = 0; col < p.dv; col += TILE_COLS) {
-        size_t row = 0;
-        for (; row + ROWS <= p.dk; row += ROWS) leave_tile(&p, &e, row, col, ROWS);
-        for (; row < p.dk; row++) leave_tile(&p, &e, row, col, 1);
-    }
+    for (size_t col = 0; col < end; col += TILE_COLS)
+        if (end - col >= TILE_COLS)
+            leave_strip(&p, &e, col, VECTORS);
+        else
+            leave_strip(&p, &e, col, 1);
 }

@@ -146,7 +146,7 @@ static void enter_channels(matrix_chunk *c, bool reads)
 {
     const rung_chunk_kernels *kern = rung_chunk_kernels_get();
     size_t n = c->n, dk = c->dk;
-    for (size_t t = 0; t < n; t++) rung_kernels_get()->exp(c->w + t * dk, c->r.g + t * c->r.g_row, dk);
+    kern->exp_rows(c->w, dk, c->r.g, c->r.g_row, n, dk);
     for (size_t part = 0; part < 2 && chunk_part(c, part); part++) {
         size_t at = part * SUBCHUNK * dk;
         kern->channel_decays(c->since + at, c->until + at, c->w + at, chunk_part(c, part), dk);
@@ -170,7 +170,7 @@ static void enter_channel_pairs(matrix_chunk *c, bool reads)
     for (size_t part = 0; (reads || c->kind.corrects) && part < 2 && chunk_part(c, part); part++) {
         size_t t = part * SUBCHUNK, diagonal = t * CHUNK + t;
         kern->channel_pairs(c->A + diagonal, c->kind.corrects ? c->B + diagonal : NULL, c->r.q + t * row, row,
-                            c->r.k + t * row, row, c->w + t * dk, chunk_part(c, part), dk, c->faded);
+                            c->r.k + t * row, row, c->w + t * dk, chunk_part(c, part), dk);
     }
     if (!second) return;
     if (reads || c->kind.corrects) /* whole panels take less time than half of one and zeros */

@@ -19,7 +19,7 @@ _Static_assert(2 * RUNG_SUBCHUNK == RUNG_CHUNK, "the pairs with s and with v fil
 
 typedef struct chunk {
     const float *r, *w, *k, *v, *a, *b;
-    size_t n, dk, dv, key_row, value_row;
+    size_t n, next, dk, dv, key_row, value_row; /* next: tokens of the next chunk */
     float *reads, *asks;      /* [SUBCHUNK][CHUNK] pairs that o_t and s_t read: with s, then with v */
     float *u, *rest;          /* panels of s and v, BOTH rows; [SUBCHUNK][chunk_wide(dv)] s */
     float *decays;            /* [SUBCHUNK][dk] w */
@@ -117,35 +117,49 @@ static void solve(const float *S, const chunk *c)
     }
 }
 
-/* Asks for the rows of the next chunk. */
-static void fetch_next(const float *x, size_t row, size_t width, size_t next, const chunk *c)
+/* The rows of x of the next chunk. */
+static rung_chunk_rows rows_after(const float *x, size_t row, size_t width, const chunk *c)
 {
-    chunk_fetch(x + c->n * row, row, next, width);
+    return (rung_chunk_rows){x + c->n * row, row, x ? c->next : 0, width};
 }
 
-/* s, and o unless it is NULL. */
-static void read_chunk(float *o, const float *S, size_t next, const chunk *c)
+/* Returns whether o is finite. */
+static bool read_chunk(float *o, const float *S, const chunk *c)
 {
     size_t row = c->key_row, dk = c->dk;
-    enter_values(c);
-    fetch_next(c->v, c->value_row, c->dv, next, c);
-    enter_decays(c);
-    fetch_next(c->w, row, dk, next, c);
-    fetch_next(c->a, row, dk, next, c);
-    solve(S, c);
-    fetch_next(c->b, row, dk, next, c);
-    fetch_next(c->k, row, dk, next, c);
-    if (!o) return;
-    rung_chunk_product(o, c->value_row, chunk_rows(c->faded_r, dk), S, dk, c->n, c->dv, dk, false);
-    rung_chunk_product(o, c->value_row, chunk_rows(c->reads, CHUNK), c->u, BOTH, c->n, c->dv, BOTH, true);
-    fetch_next(c->r, row, dk, next, c);
-    fetch_next(o, c->value_row, c->dv, next, c);
+    return rung_chunk_kernels_get()->read_state(
+        &(rung_chunk_read){.o = o,
+                           .x = c->faded_r,
+                           .S = S,
+                           .pairs = c->reads,
+                           .values = c->u,
+                           .o_row = c->value_row,
+                           .x_row = dk,
+                           .n = c->n,
+                           .dk = dk,
+                           .dv = c->dv,
+                           .value_rows = BOTH,
+                           .inner = BOTH,
+                           .next = {rows_after(c->w, row, dk, c), rows_after(c->a, row, dk, c),
+                                    rows_after(c->b, row, dk, c), rows_after(c->k, row, dk, c)}});
 }
 
-static void leave_chunk(float *S, const chunk *c)
+static void leave_chunk(float *S, const float *o, const chunk *c)
 {
-    rung_chunk_fade(S, c->since + (c->n - 1) * c->dk, true, c->dk, c->dv);
-    rung_chunk_absorb(S, chunk_rows(c->ended, c->dk), c->u, BOTH, c->dk, c->dv);
+    rung_chunk_kernels_get()->leave_state(
+        &(rung_chunk_leave){.S = S,
+                            .x = c->ended,
+                            .values = c->u,
+                            .fade = c->since + (c->n - 1) * c->dk,
+                            .x_row = 1,
+                            .x_inner = c->dk,
+                            .fade_step = 1,
+                            .n = BOTH,
+                            .dk = c->dk,
+                            .dv = c->dv,
+                            .value_rows = BOTH,
+                            .next = {rows_after(c->v, c->value_row, c->dv, c), rows_after(c->r, c->key_row, c->dk, c),
+                                     rows_after(o, c->value_row, c->dv, c)}});
 }
 
 size_t rung_rwkv7_chunks_f32(float *o, float *state, const float *const *in, size_t first, size_t tokens, size_t head,
@@ -158,9 +172,12 @@ size_t rung_rwkv7_chunks_f32(float *o, float *state, const float *const *in, siz
     while (t < tokens) {
         chunk_at(&c, in, t, tokens, head, conf);
         float *row = conf->causal ? out + t * c.value_row : NULL;
-        read_chunk(row, S, size_min(SUBCHUNK, tokens - t - c.n), &c);
-        if (row && !rung_chunk_kernels_get()->finite_rows(row, c.value_row, c.n, c.dv)) break;
-        leave_chunk(S, &c);
+        c.next = size_min(SUBCHUNK, tokens - t - c.n);
+        enter_values(&c);
+        enter_decays(&c);
+        solve(S, &c);
+        if (row && !read_chunk(row, S, &c)) break;
+        leave_chunk(S, row, &c);
         t += c.n;
     }
     rung_chunk_close(state, S, c.dk, c.dv);

@@ -357,9 +357,9 @@ static void a_triangular_system_is_solved_from_either_end(void **state)
 
 static void run_channels(sheet *s, const rung_chunk_kernels *kern)
 {
-    static float faded[SUB * D_MAX];
     kern->channel_decays(s->y[0], s->y[1], s->w, s->n, s->d);
-    kern->channel_pairs(s->y[2], s->y[2] + SUB * C, s->x[0], ROW, s->x[1], ROW, s->w, s->n, s->d, faded);
+    kern->channel_pairs(s->y[2], s->y[2] + SUB * C, s->x[0], ROW, s->x[1], ROW, s->w, s->n, s->d);
+    if (s->n % 2) kern->channel_pairs(s->y[2], NULL, s->x[0], ROW, s->x[1], ROW, s->w, s->n, s->d);
 }
 
 static void define_channels(double *want[3], const sheet *s)
@@ -378,8 +378,9 @@ static void define_channels(double *want[3], const sheet *s)
                 by_k -= s->x[1][t * ROW + i] * key;
             }
             want[2][t * C + u] = by_q;
-            if (u < t) want[2][SUB * C + t * C + u] = by_k;
+            want[2][SUB * C + t * C + u] = u < t ? by_k : 0;
         }
+        for (size_t u = t + 1; u < SUB; u++) want[2][t * C + u] = want[2][SUB * C + t * C + u] = 0;
     }
 }
 
