@@ -56,8 +56,7 @@ INLINE void meet_keys(row_sums sums, size_t query, const lanes *faded, size_t s,
 
 INLINE void load_query(lanes *faded, size_t query, size_t t, size_t vectors, const meeting *m, const place *p)
 {
-    for (size_t v = 0; v < vectors; v++)
-        faded[v] = load_channels(m->query[query] + t * m->query_row, v, vectors, m, p);
+    for (size_t v = 0; v < vectors; v++) faded[v] = load_channels(m->query[query] + t * m->query_row, v, vectors, m, p);
 }
 
 /* What is constant for the compiler: the numbers of queries, keys and vectors, and `late`. */

@@ -40,7 +40,7 @@ INLINE lanes exp_negative(lanes x)
 INLINE lanes exp_any(lanes x)
 {
     lanes clamped = smaller_of(everywhere(89), larger_of(everywhere(-87), x));
-    lanes shifted, p = exp_of_rest(clamped, &shifted), half = raise_by(p, minus(shifted, everywhere(1)));
+    lanes shifted, p = exp_of_rest(clamped, &shifted), half = times(p, raise_by(everywhere(0.5f), shifted));
     return zero_below(plus(times(half, everywhere(2)), minus(clamped, clamped)), x, -86.9f);
 }
 

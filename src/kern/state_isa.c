@@ -104,8 +104,8 @@ INLINE size_t values_met(const rung_chunk_read *p, size_t row)
 }
 
 /* Adds to `odd` the difference of every output with itself, which is 0 only if the output is finite. */
-INLINE void read_tile(const rung_chunk_read *p, lanes *odd, errand *e, size_t row, size_t col, size_t rows, size_t vectors,
-                      size_t last)
+INLINE void read_tile(const rung_chunk_read *p, lanes *odd, errand *e, size_t row, size_t col, size_t rows,
+                      size_t vectors, size_t last)
 {
     lanes sum[ROWS][VECTORS];
     float *o = p->o + row * p->o_row + col;

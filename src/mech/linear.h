@@ -24,7 +24,7 @@ void rung_linear_absorb_f32(float *S, const float *phi_k, const float *v, const 
 typedef struct linear_chunk {
     const float *q, *k, *v;
     size_t n, r, dv, key_width, q_row, v_row;
-    size_t next;  /* tokens of the next chunk, whose rows are asked for in time */
+    size_t next;    /* tokens of the next chunk, whose rows are asked for in time */
     float *p, *f;   /* [n][r] */
     float *flipped; /* panels of f^T */
     float *values;  /* panels of v */

@@ -256,21 +256,21 @@ bool rung_matrix_chunk_read(float *o, const float *S, const matrix_chunk *c)
 {
     const rows_f32 *r = &c->r;
     size_t decays = c->kind.decay == DECAY_CHANNEL ? c->dk : 0;
-    return rung_chunk_kernels_get()->read_state(&(rung_chunk_read){.o = o,
-                                                                   .x = c->from_q.at,
-                                                                   .S = S,
-                                                                   .before = ends_values(c) ? c->start : NULL,
-                                                                   .pairs = c->A,
-                                                                   .values = c->u,
-                                                                   .o_row = c->r.value_row,
-                                                                   .x_row = c->from_q.row,
-                                                                   .n = c->n,
-                                                                   .dk = c->dk,
-                                                                   .dv = c->dv,
-                                                                   .value_rows = c->n,
-                                                                   .next = {rows_after(r->k, r->key_row, c->dk, c),
-                                                                            rows_after(r->q, r->key_row, c->dk, c),
-                                                                            rows_after(decays ? r->g : NULL, r->g_row, decays, c)}});
+    return rung_chunk_kernels_get()->read_state(
+        &(rung_chunk_read){.o = o,
+                           .x = c->from_q.at,
+                           .S = S,
+                           .before = ends_values(c) ? c->start : NULL,
+                           .pairs = c->A,
+                           .values = c->u,
+                           .o_row = c->r.value_row,
+                           .x_row = c->from_q.row,
+                           .n = c->n,
+                           .dk = c->dk,
+                           .dv = c->dv,
+                           .value_rows = c->n,
+                           .next = {rows_after(r->k, r->key_row, c->dk, c), rows_after(r->q, r->key_row, c->dk, c),
+                                    rows_after(decays ? r->g : NULL, r->g_row, decays, c)}});
 }
 
 void rung_matrix_chunk_fade(float *S, const matrix_chunk *c)
@@ -285,17 +285,17 @@ void rung_matrix_chunk_leave(float *S, const float *o, const matrix_chunk *c)
     static const size_t fade_steps[] = {[DECAY_CHANNEL] = 1};
     const float *fades[] = {[DECAY_HEAD] = c->start + c->n - 1, [DECAY_CHANNEL] = c->whole};
     assert(c->n > 0 && c->n <= CHUNK);
-    rung_chunk_kernels_get()->leave_state(&(rung_chunk_leave){.S = S,
-                                                              .x = c->to_k.at,
-                                                              .values = ends_values(c) ? c->rest : c->u,
-                                                              .fade = fades[c->kind.decay],
-                                                              .x_row = c->to_k.inner,
-                                                              .x_inner = c->to_k.row,
-                                                              .fade_step = fade_steps[c->kind.decay],
-                                                              .n = c->n,
-                                                              .dk = c->dk,
-                                                              .dv = c->dv,
-                                                              .value_rows = c->n,
-                                                              .next = {rows_after(r->v, r->value_row, c->dv, c),
-                                                                       rows_after(o, r->value_row, c->dv, c)}});
+    rung_chunk_kernels_get()->leave_state(
+        &(rung_chunk_leave){.S = S,
+                            .x = c->to_k.at,
+                            .values = ends_values(c) ? c->rest : c->u,
+                            .fade = fades[c->kind.decay],
+                            .x_row = c->to_k.inner,
+                            .x_inner = c->to_k.row,
+                            .fade_step = fade_steps[c->kind.decay],
+                            .n = c->n,
+                            .dk = c->dk,
+                            .dv = c->dv,
+                            .value_rows = c->n,
+                            .next = {rows_after(r->v, r->value_row, c->dv, c), rows_after(o, r->value_row, c->dv, c)}});
 }

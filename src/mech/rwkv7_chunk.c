@@ -20,12 +20,12 @@ _Static_assert(2 * RUNG_SUBCHUNK == RUNG_CHUNK, "the pairs with s and with v fil
 typedef struct chunk {
     const float *r, *w, *k, *v, *a, *b;
     size_t n, next, dk, dv, key_row, value_row; /* next: tokens of the next chunk */
-    float *reads, *asks;      /* [SUBCHUNK][CHUNK] pairs that o_t and s_t read: with s, then with v */
-    float *u, *rest;          /* panels of s and v, BOTH rows; [SUBCHUNK][chunk_wide(dv)] s */
-    float *decays;            /* [SUBCHUNK][dk] w */
-    float *since, *until;     /* [SUBCHUNK][dk] E_t0, E_nt */
-    float *faded_r, *faded_a; /* [SUBCHUNK][dk] */
-    float *ended;             /* [BOTH][dk] b, then k, faded to the end */
+    float *reads, *asks;                        /* [SUBCHUNK][CHUNK] pairs that o_t and s_t read: with s, then with v */
+    float *u, *rest;                            /* panels of s and v, BOTH rows; [SUBCHUNK][chunk_wide(dv)] s */
+    float *decays;                              /* [SUBCHUNK][dk] w */
+    float *since, *until;                       /* [SUBCHUNK][dk] E_t0, E_nt */
+    float *faded_r, *faded_a;                   /* [SUBCHUNK][dk] */
+    float *ended;                               /* [BOTH][dk] b, then k, faded to the end */
 } chunk;
 
 size_t rung_rwkv7_chunk_size(const rung_mech_conf *conf)
