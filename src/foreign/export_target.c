@@ -697,6 +697,20 @@ rung_status target_make(target *t, const rung_model *model, rung_export_family f
     return make(&m);
 }
 
+rung_status target_joint(target_linear *to, const target_layer *l, rung_arena *arena, rung_error *err)
+{
+    const target_linear *const part[] = {&l->q, &l->k, &l->v};
+    size_t rows = l->q.rows, cols = l->q.cols;
+    *to = (target_linear){rung_arena_alloc(arena, 3 * rows * cols, sizeof(float), err),
+                          rung_arena_alloc(arena, 3 * rows, sizeof(float), err), 3 * rows, cols};
+    if (!to->weight || !to->bias) return RUNG_SYSTEM;
+    for (size_t i = 0; i < RUNG_COUNT(part); i++) {
+        memcpy(to->weight + i * rows * cols, part[i]->weight, rows * cols * sizeof(float));
+        memcpy(to->bias + i * rows, part[i]->bias, rows * sizeof(float));
+    }
+    return RUNG_OK;
+}
+
 void target_clear(target *t)
 {
     rung_arena_clear(&t->arena);
