@@ -115,7 +115,7 @@ static onnx_value norm(exporter *e, onnx_value x, const char *name)
     char part[NAME_LEN + 8];
     const double epsilon = rung_model_norm_epsilon(e->spec);
     const onnx_attribute layer[] = {{.name = "axis", .kind = ONNX_ATTRIBUTE_INT, .number = -1},
-                                    {.name = "epsilon", .kind = ONNX_ATTRIBUTE_REAL, .real = (float)epsilon},
+                                    {.name = "epsilon", .kind = ONNX_ATTRIBUTE_REAL, .real = epsilon},
                                     {0}};
     if (e->spec->norm == RUNG_NORM_NONE) return x;
     snprintf(part, sizeof part, "%s.weight", name);
