@@ -12,14 +12,22 @@ typedef struct export_model_values {
     int64_t format, family;
 } export_model_values;
 
+static const char *plural(size_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
 static void print_report(rung_buf *out, const rung_export_report *r, const char *path)
 {
-    rung_buf_printf(out, "%s: %s, %zu layer%s of width %zu, %zu head%s of %zu, %zu token ids, at most %zu tokens\n",
-                    path, r->family, r->layers, r->layers == 1 ? "" : "s", r->d_model, r->heads,
-                    r->heads == 1 ? "" : "s", r->head_dim, r->vocab, r->context);
+    rung_buf_printf(out, "%s: %s, %zu layer%s of width %zu", path, r->family, r->layers, plural(r->layers), r->d_model);
+    if (r->heads) rung_buf_printf(out, ", %zu head%s of %zu", r->heads, plural(r->heads), r->head_dim);
+    if (r->vocab) rung_buf_printf(out, ", %zu token ids", r->vocab);
+    if (r->context) rung_buf_printf(out, ", at most %zu tokens", r->context);
+    rung_buf_putc(out, '\n');
+    if (r->contrib) rung_buf_puts(out, "states are com.microsoft.LinearAttention, which ONNX Runtime 1.30 runs\n");
     if (r->added_layers)
         rung_buf_printf(out, "%zu layer%s computes the second half of a table\n", r->added_layers,
-                        r->added_layers == 1 ? "" : "s");
+                        plural(r->added_layers));
     if (r->constant > 0) rung_buf_printf(out, "channels of %.0f make the norms constant\n", r->constant);
     rung_buf_printf(out, "ids of the answers: %s\n", r->answers.text);
 }
@@ -39,6 +47,7 @@ static void json_report(rung_buf *text, const rung_export_report *r, const char 
     rung_jout_int(&out, "vocab", (int64_t)r->vocab);
     rung_jout_int(&out, "max_tokens", (int64_t)r->context);
     rung_jout_real(&out, "constant", r->constant);
+    rung_jout_bool(&out, "contrib", r->contrib);
     rung_jout_string(&out, "answers", r->answers.text);
     rung_jout_finish(&out);
 }
@@ -77,12 +86,14 @@ const tool_command tool_command_export_model = {
     .summary = "a model file for other programs",
     .details =
         "Writes a construction or a trained model as a GGUF file of the architecture llama or gpt2, in F32, which "
-        "llama.cpp runs as it is. Its vocabulary are the words of the task. What has no place in these layers is "
-        "refused by name. docs/export.md says what is changed on the way, and proves that the answers stay.",
+        "llama.cpp runs as it is, or as an ONNX file for ONNX Runtime. The vocabulary of a GGUF file are the words of "
+        "the task. What has no place there is refused by name. docs/export.md says what is changed on the way, and "
+        "proves that the answers stay.",
     .examples =
         (const tool_example[]){
             {"rung export-model lookup.safetensors -o lookup.gguf", "a construction that looks values up"},
             {"rung export-model lookup.safetensors --family gpt2 -o lookup.gguf --json", "the family is given"},
+            {"rung export-model lookup.safetensors --format onnx -o lookup.onnx", "for ONNX Runtime"},
             {0},
         },
     .arguments =
@@ -112,7 +123,8 @@ const tool_command tool_command_export_model = {
              .metavar = "FAMILY",
              .fallback = "auto",
              .choices = rung_export_family_names,
-             .help = "the layers: llama, gpt2, or auto (gpt2 for tables of positions, LayerNorm and gelu)"},
+             .help =
+                 "the layers of a GGUF file: llama, gpt2, or auto (gpt2 for tables of positions, LayerNorm and gelu)"},
             {0},
         },
     .values_size = sizeof(export_model_values),
