@@ -1053,9 +1053,10 @@ static bool take(struct parser *p, char c)
 enum { MAX_RANK = 8 }; /* of a tensor; no array has more elements */
 
 struct json {
-    enum { JSON_TRUE, JSON_FALSE, JSON_NULL, JSON_INTEGER, JSON_OBJECT, JSON_ARRAY, JSON_TEXT } kind;
+    enum { JSON_TRUE, JSON_FALSE, JSON_NULL, JSON_INTEGER, JSON_OBJECT, JSON_ARRAY, JSON_TEXT, JSON_REAL } kind;
     struct text key, text; /* key: of a member; text: decoded */
     size_t integer, count; /* count: of children */
+    double real;
     struct json *first, *next;
 };
 
@@ -1174,7 +1175,33 @@ static void json_children(struct parser *p, struct json *parent, int depth)
     if (parent->kind == JSON_OBJECT) no_duplicate_keys(p, parent);
 }
 
-/* Nothing in a model file is negative or a fraction. */
+/* Digits, then perhaps a point and digits, then perhaps e, a sign and digits: the double nearest to it. */
+static bool real_number(double *value, struct text word)
+{
+    char copy[64];
+    size_t i = 0, digits = 0;
+    if (word.len == 0 || word.len >= sizeof copy) return false;
+    memcpy(copy, word.at, word.len), copy[word.len] = 0;
+    while (isdigit((unsigned char)copy[i])) i++, digits++;
+    if (digits == 0 || (digits > 1 && copy[0] == '0')) return false;
+    if (copy[i] == '.')
+        for (i++, digits = 0; isdigit((unsigned char)copy[i]); i++) digits++;
+    if (digits == 0) return false;
+    if (copy[i] == 'e' || copy[i] == 'E') {
+        i += copy[i + 1] == '-' || copy[i + 1] == '+' ? 2 : 1;
+        for (digits = 0; isdigit((unsigned char)copy[i]); i++) digits++;
+    }
+    *value = strtod(copy, NULL);
+    return digits > 0 && i == word.len;
+}
+
+static bool in_number(const char *at, const char *first)
+{
+    bool sign = (*at == '-' || *at == '+') && at > first && (at[-1] == 'e' || at[-1] == 'E');
+    return isalnum((unsigned char)*at) || *at == '.' || sign;
+}
+
+/* Nothing in a model file is negative. */
 static struct json *json_value(struct parser *p, int depth)
 {
     static const char *const words[] = {"true", "false", "null"}; /* in the order of the kinds; then JSON_INTEGER */
@@ -1192,10 +1219,11 @@ static struct json *json_value(struct parser *p, int depth)
         return value;
     }
     struct text word = {p->at, 0};
-    for (; p->at < p->end && (isalnum((unsigned char)*p->at) || *p->at == '.'); p->at++) word.len++;
+    for (; p->at < p->end && in_number(p->at, word.at); p->at++) word.len++;
     value->kind = index_of(word, words, 3);
-    if (value->kind == JSON_INTEGER && !canonical(&value->integer, word, SIZE_MAX >> 6))
-        bad(p, "a value expected, or a number is too large, has leading zeros or is not written as a whole one");
+    if (value->kind != JSON_INTEGER || canonical(&value->integer, word, SIZE_MAX >> 6)) return value;
+    value->kind = JSON_REAL;
+    if (!real_number(&value->real, word)) bad(p, "a value expected, or a number is too large or has leading zeros");
     return value;
 }
 
@@ -1586,7 +1614,8 @@ enum { BASE_LINEAR, BASE_MAMBA2, BASE_GDELTA };
 struct shape {
     enum mechanism mechanism;
     size_t heads; /* 0: not given */
-    size_t dk, dv, conv, gate, unit;
+    size_t dk, dv, conv, gate, unit, qk_norm;
+    double scale; /* 0: none */
     size_t window, phi, norm, base, levels, block, chosen, comp, branches, lambda, own;
 };
 
@@ -1604,6 +1633,7 @@ static const struct key {
     {"conv", EVERY, offsetof(struct shape, conv), 0, 64, 0, {0}},
     {"gate", EVERY, offsetof(struct shape, gate), 0, 1, 0, {0}},
     {"unit", EVERY, offsetof(struct shape, unit), 0, 1, 0, {0}},
+    {"qknorm", EVERY, offsetof(struct shape, qk_norm), 0, 1, 0, {0}},
     {"W", 1 << WINDOW, offsetof(struct shape, window), 1, INT32_MAX, 64, {0}},
     {"phi", 1 << LINEAR, offsetof(struct shape, phi), 0, 3, ELU1, {"elu1", "relu", "identity", "taylor2"}},
     {"norm", 1 << LINEAR, offsetof(struct shape, norm), 0, 1, 1, {0}},
@@ -1653,11 +1683,17 @@ static size_t number_up_to(const struct parser *p, struct text word, size_t low,
     return value;
 }
 
-static void read_key(struct parser *p, struct shape *shape, bool seen[KEYS])
+static void read_key(struct parser *p, struct shape *shape, bool seen[KEYS + 1])
 {
     struct text name = next_word(p, "_");
     if (!take(p, '=')) bad(p, "'=' expected");
     struct text value = next_word(p, "._-");
+    if (is(name, "scale")) {
+        if (seen[KEYS]) bad(p, "a key comes twice");
+        if (!real_number(&shape->scale, value) || shape->scale > 65536) bad(p, "a number up to 65536 expected");
+        seen[KEYS] = true;
+        return;
+    }
     size_t i = 0;
     while (i < KEYS && !(is(name, keys[i].name) && keys[i].mechanisms >> shape->mechanism & 1)) i++;
     if (i == KEYS) bad(p, "an unknown key");
@@ -1671,7 +1707,7 @@ static void read_key(struct parser *p, struct shape *shape, bool seen[KEYS])
 
 static struct shape read_mechanism(struct parser *p)
 {
-    bool seen[KEYS] = {false};
+    bool seen[KEYS + 1] = {false}; /* the last: of scale */
     struct text name = next_word(p, "-");
     struct shape shape = {.mechanism = (enum mechanism)index_of(name, mechanism_names, MECHANISMS)};
     if (shape.mechanism == MECHANISMS) reject("arch: mechanism '%.*s' cannot be certified", SHOW(name));
@@ -1681,6 +1717,7 @@ static struct shape read_mechanism(struct parser *p)
     if (take(p, '@')) shape.heads = number_up_to(p, next_word(p, ""), 1, 65536);
     if (mixture.mixed && (shape.mechanism == LOGLINEAR || shape.mechanism == SPARSE))
         reject("arch: '%.*s' takes one format for everything", SHOW(name));
+    if (shape.unit && shape.qk_norm) reject("arch: unit=1 and qknorm=1 exclude each other");
     if (shape.comp != 0) reject("arch: sparse with another compression than the mean cannot be certified");
     if (shape.mechanism == SPARSE && shape.window > 0 && shape.branches == 0)
         reject("arch: sparse with W > 0 needs branches=nsa");
@@ -1747,6 +1784,7 @@ struct config {
     struct text mlp;
     enum positions positions;
     enum norm norm;
+    double norm_epsilon;
 };
 
 enum source { PLAIN, TIMED, RATE, LOG_GATE, GATE, DECAY, SOFTPLUS };
@@ -1762,6 +1800,7 @@ struct input {
     size_t width; /* numbers per head */
     struct matrix project;
     double *a;              /* RATE: A; DECAY: exp(A) */
+    double *norm;           /* [dk], of queries and keys: qknorm */
     double *taps, *history; /* conv: [row][K], [K-1][row] with the oldest token first */
     double *row;            /* of the present token */
 };
@@ -1822,7 +1861,7 @@ struct model {
     double *embed, *positions, *cos, *sin;
     struct matrix final, readout;
     double *x, *h, *mixed, *hidden, *hidden_gate; /* rows of the present token */
-    double r_d, eps_norm, eps_unit;               /* r(d), r(10^-5), r(10^-6) */
+    double r_d, eps_norm, eps_unit;               /* r(d), r(norm_epsilon), r(10^-6) */
 };
 
 static size_t word_in(const char *const *words, size_t count, struct text word, const char *what)
@@ -1860,6 +1899,14 @@ static struct config read_config(struct text source)
     c.positions = (enum positions)word_in(position_words, 4, text_of(object, "positions", "rung.config"), "positions");
     c.norm = (enum norm)word_in(norm_words, 3, text_of(object, "norm", "rung.config"), "norm");
     if (!causal || causal->kind != JSON_TRUE) reject("rung.config: the model must be causal");
+    struct json *epsilon = member(object, "norm_epsilon");
+    c.norm_epsilon = 1e-5;
+    if (epsilon) {
+        c.norm_epsilon = epsilon->kind == JSON_REAL ? epsilon->real : 0;
+        if (epsilon->kind == JSON_INTEGER) c.norm_epsilon = (double)epsilon->integer;
+        if (!(c.norm_epsilon > 0 && c.norm_epsilon <= 1)) reject("rung.config: 'norm_epsilon' is out of range");
+        known++;
+    }
     if (c.d_in != 0 || c.thoughts != 0) reject("rung.config: features and thoughts cannot be certified");
     if (object->count != known) reject("rung.config: it has keys that are not known");
     return c;
@@ -1930,6 +1977,7 @@ static void load_input(struct file *file, const struct config *c, const struct s
         in->a = take_weights(file, name_of("%s.%s.A", name, in->name), s->heads, VECTOR);
     if (in->source == RATE) memcpy(in->row, in->a, s->heads * sizeof *in->a);
     for (size_t h = 0; h < s->heads && in->source == DECAY; h++) in->a[h] = exponential(in->a[h]);
+    if (s->qk_norm && order <= K) in->norm = take_weights(file, name_of("%s.%s_norm", name, in->name), s->dk, VECTOR);
     if (s->conv >= 1 && order <= V) {
         in->taps = take_weights(file, name_of("%s.%s.conv", name, in->name), row, s->conv);
         in->history = numbers(times(row, s->conv - 1));
@@ -2071,7 +2119,7 @@ static struct model load_model(struct file *file, const struct arch *arch)
     for (size_t l = 0; l < m.count; l++) widest = m.layers[l].width > widest ? m.layers[l].width : widest;
     m.x = numbers(c->d), m.h = numbers(c->d), m.mixed = numbers(widest);
     m.hidden = numbers(c->d_mlp), m.hidden_gate = numbers(c->d_mlp);
-    m.r_d = r((double)c->d), m.eps_norm = r(1e-5), m.eps_unit = r(1e-6);
+    m.r_d = r((double)c->d), m.eps_norm = r(c->norm_epsilon), m.eps_unit = r(1e-6);
     return m;
 }
 
@@ -2505,8 +2553,12 @@ static void make_input(const struct model *m, const struct group *g, struct inpu
             for (size_t i = 0; i < s->dk; i++) z[i] = divide(z[i], length);
             store(ACT, z, s->dk);
         }
-        if (!m->cos) continue;
-        rotate_head(z, m->cos + position * (s->dk / 2), m->sin + position * (s->dk / 2), s->dk / 2);
+        if (in->norm) rms_norm(z, z, in->norm, s->dk, r((double)s->dk), m->eps_norm);
+        if (in->norm) store(ACT, z, s->dk);
+        if (m->cos) rotate_head(z, m->cos + position * (s->dk / 2), m->sin + position * (s->dk / 2), s->dk / 2);
+        if (m->cos) store(ACT, z, s->dk);
+        if (order != Q || s->scale <= 0) continue;
+        for (size_t i = 0; i < s->dk; i++) z[i] = mul(z[i], r(s->scale));
         store(ACT, z, s->dk);
     }
 }

@@ -11,7 +11,6 @@
 #include <math.h>
 #include <string.h>
 
-#define NORM_EPSILON 1e-5 /* docs/numbers.md */
 #define UNIT_EPSILON 1e-6
 #define EXACT_WHOLE  16777216.0 /* whole numbers up to this are exact in F32 */
 enum { NAME_LEN = 96 };
@@ -114,14 +113,15 @@ static onnx_value scaled(exporter *e, onnx_value x, const char *reduce, double e
 static onnx_value norm(exporter *e, onnx_value x, const char *name)
 {
     char part[NAME_LEN + 8];
-    static const onnx_attribute layer[] = {{.name = "axis", .kind = ONNX_ATTRIBUTE_INT, .number = -1},
-                                           {.name = "epsilon", .kind = ONNX_ATTRIBUTE_REAL, .real = NORM_EPSILON},
-                                           {0}};
+    const double epsilon = rung_model_norm_epsilon(e->spec);
+    const onnx_attribute layer[] = {{.name = "axis", .kind = ONNX_ATTRIBUTE_INT, .number = -1},
+                                    {.name = "epsilon", .kind = ONNX_ATTRIBUTE_REAL, .real = epsilon},
+                                    {0}};
     if (e->spec->norm == RUNG_NORM_NONE) return x;
     snprintf(part, sizeof part, "%s.weight", name);
     onnx_value weight = vector(e, part, e->spec->d_model);
     if (!weight) return x;
-    if (e->spec->norm == RUNG_NORM_RMS) return mul(e, scaled(e, x, "ReduceMean", NORM_EPSILON), weight);
+    if (e->spec->norm == RUNG_NORM_RMS) return mul(e, scaled(e, x, "ReduceMean", epsilon), weight);
     snprintf(part, sizeof part, "%s.bias", name);
     onnx_value bias = vector(e, part, e->spec->d_model);
     if (bias) return ONNX_WITH(&e->g, "LayerNormalization", layer, x, weight, bias);
@@ -396,7 +396,8 @@ static onnx_value gate(exporter *e, onnx_value out, onnx_value h, const rung_mec
     snprintf(name, sizeof name, "%s.gate_norm", prefix);
     onnx_value weight = vector(e, name, conf->dv);
     if (!weight) return out;
-    onnx_value normed = mul(e, scaled(e, split(e, out, conf->heads, conf->dv), "ReduceMean", NORM_EPSILON), weight);
+    const double epsilon = rung_model_norm_epsilon(e->spec);
+    onnx_value normed = mul(e, scaled(e, split(e, out, conf->heads, conf->dv), "ReduceMean", epsilon), weight);
     snprintf(name, sizeof name, "%s.gate", prefix);
     return mul(e, join(e, normed, width), silu(e, linear(e, h, name)));
 }

@@ -112,7 +112,13 @@ static bool is_plain_attention(const rung_mech_conf *conf)
 static rung_status check_group(const maker *m, const rung_mech_conf *conf, size_t layer)
 {
     char what[96];
-    const char *key = conf->conv ? "conv" : conf->gate ? "gate" : conf->unit ? "unit" : conf->neg ? "neg" : NULL;
+    const char *key = conf->conv        ? "conv"
+                      : conf->gate      ? "gate"
+                      : conf->unit      ? "unit"
+                      : conf->neg       ? "neg"
+                      : conf->qk_norm   ? "qknorm"
+                      : conf->scale > 0 ? "scale"
+                                        : NULL;
     if (!is_plain_attention(conf))
         snprintf(what, sizeof what, "layer %zu: mechanism %s", layer, conf->mech->name);
     else if (key)
@@ -127,6 +133,8 @@ static rung_status check_model(const maker *m)
     static const char *const known[] = {"W", "phi", "norm", "dk", "dv", "conv", "gate", "unit", "neg", NULL};
     if (m->spec->vocab == 0) return refuse(m, "a model over features instead of tokens");
     if (!m->spec->causal) return refuse(m, "an encoder (causal=false)");
+    if (m->spec->norm != RUNG_NORM_NONE && fabs(rung_model_norm_epsilon(m->spec) - RUNG_NORM_EPSILON) > 0)
+        return refuse(m, "norms that add another number than 1e-5");
     for (size_t i = 0; i < m->arch->layer_count; i++) {
         for (size_t g = 0; g < m->arch->layer[i].group_count; g++)
             RUNG_TRY(check_group(m, &m->arch->layer[i].group[g], i));

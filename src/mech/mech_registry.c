@@ -174,6 +174,11 @@ bool rung_mech_is_query_or_key(const rung_mech_input *input)
     return strcmp(input->name, "q") == 0 || strcmp(input->name, "k") == 0;
 }
 
+bool rung_mech_is_query(const rung_mech_input *input)
+{
+    return strcmp(input->name, "q") == 0;
+}
+
 size_t rung_mech_decay_input(const rung_mech *mech)
 {
     size_t i = 0;

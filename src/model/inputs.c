@@ -3,7 +3,7 @@
  *
  * What a layer computes before its mechanism (projections, short convolutions, gates, decays, rotary positions, vectors
  * of length 1) and after it (the output gate). The order for one input is: projection; convolution and silu; the
- * function of its source; length 1; rotation.
+ * function of its source; length 1, or the norm with weights; rotation; the factor of queries.
  */
 #include "walk.h"
 
@@ -54,6 +54,19 @@ static void project(walk *w, reals y, const input_weights *weights, const rung_m
 static void make_unit(walk *w, reals y, const rung_mech_conf *conf)
 {
     w->ops->unit(w->p, y, w->tokens * conf->heads, conf->dk);
+    walk_store(w, y, RUNG_QUANTITY_ACT, w->tokens * conf->heads * conf->dk);
+}
+
+/* Normalises each head's part of a row, and multiplies it by weights. */
+static void normalise(walk *w, reals y, reals weights, const rung_mech_conf *conf)
+{
+    w->ops->row_norm(w->p, y, weights, w->tokens * conf->heads, conf->dk);
+    walk_store(w, y, RUNG_QUANTITY_ACT, w->tokens * conf->heads * conf->dk);
+}
+
+static void multiply_queries(walk *w, reals y, const rung_mech_conf *conf)
+{
+    w->ops->scale(w->p, y, conf->scale, w->tokens * conf->heads * conf->dk);
     walk_store(w, y, RUNG_QUANTITY_ACT, w->tokens * conf->heads * conf->dk);
 }
 
@@ -152,7 +165,9 @@ void rung_walk_inputs(walk *w, reals in[RUNG_MECH_INPUT_MAX], const group_weight
         if (rung_input_has_conv(input, conf)) behind += (conf->conv - 1) * row;
         apply_source(w, in, i, conf);
         if (conf->unit && rung_mech_is_query_or_key(input)) make_unit(w, in[i], conf);
+        if (reals_set(group->input[i].norm)) normalise(w, in[i], group->input[i].norm, conf);
         if (input->rotary && reals_set(w->p->cos)) rotate(w, in[i], conf);
+        if (conf->scale > 0 && rung_mech_is_query(input)) multiply_queries(w, in[i], conf);
     }
     apply_decays(w, in, group);
     store_cache(w, in, conf, state->scales);
