@@ -110,7 +110,7 @@ static void add_keys(gguf_out *g, const rung_model *model)
     key_size(g, ".block_count", t->layers);
     key_size(g, ".feed_forward_length", t->d_mlp);
     key_size(g, ".attention.head_count", t->heads);
-    key_real(g, llama ? ".attention.layer_norm_rms_epsilon" : ".attention.layer_norm_epsilon", 1e-5);
+    key_real(g, llama ? ".attention.layer_norm_rms_epsilon" : ".attention.layer_norm_epsilon", t->epsilon);
     if (llama) {
         key_size(g, ".attention.key_length", t->dim);
         key_size(g, ".attention.value_length", t->dim);

@@ -139,7 +139,7 @@ static void config_llama(rung_jout *out, const folder *f)
     rung_jout_int(out, "num_attention_heads", (int64_t)t->heads);
     rung_jout_int(out, "num_hidden_layers", (int64_t)t->layers);
     rung_jout_int(out, "num_key_value_heads", (int64_t)t->heads);
-    rung_jout_real(out, "rms_norm_eps", 1e-5);
+    rung_jout_real(out, "rms_norm_eps", t->epsilon);
     rung_jout_real(out, "rope_theta", t->rotary_base);
 }
 
@@ -148,7 +148,7 @@ static void config_gpt2(rung_jout *out, const folder *f)
     static const char *const dropouts[] = {"attn_pdrop", "embd_pdrop", "resid_pdrop"};
     const target *t = f->t;
     rung_jout_string(out, "activation_function", t->erf ? "gelu" : "gelu_new");
-    rung_jout_real(out, "layer_norm_epsilon", 1e-5);
+    rung_jout_real(out, "layer_norm_epsilon", t->epsilon);
     rung_jout_int(out, "n_embd", (int64_t)t->d_model);
     rung_jout_int(out, "n_head", (int64_t)t->heads);
     rung_jout_int(out, "n_inner", (int64_t)t->d_mlp);

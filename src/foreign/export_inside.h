@@ -32,6 +32,7 @@ typedef struct target {
     rung_export_family family; /* LLAMA or GPT2 */
     size_t layers, d_model, d_mlp, heads, dim, vocab, context;
     bool erf;                     /* gpt2: gelu itself instead of its approximation */
+    double epsilon;               /* that the norms add */
     double rotary_base, constant; /* constant: C, 0 if the norms are those of the model */
     float *embed, *positions;     /* [vocab][d_model], [context][d_model] */
     target_layer *layer;

@@ -103,6 +103,28 @@ assert abs(ours).max() > 0.1 and abs(ours - back).max() < 2e-6 * abs(ours).max()
 }
 
 # bats test_tags=plain
+@test "a model with another epsilon goes out and comes back in every format" {
+    without_sanitizers "Python loads the plain library"
+    export RUNG_LIBRARY PYTHONPATH=$BATS_TEST_DIRNAME/../../python
+    RUNG_LIBRARY=$(dirname "$RUNG")/librung.so.0
+    local given=$BATS_TEST_DIRNAME/../fixtures/foreign/llama answers last
+    grep -q '"rms_norm_eps": 1e-06' "$given/config.json"
+    rung import-model "$given" -o m.safetensors
+    for format in gguf hf; do
+        answers=$("$RUNG" export-model m.safetensors --format "$format" -o "out.$format" --json | jq -r .answers)
+        last=$(($(jq .vocab_size "$given/config.json") - 1))
+        rung import-model "out.$format" -o back.safetensors --tokens "0-$last" --answers "$answers"
+        python '
+import numpy, rung
+prompt = numpy.array([3, 1, 0, 2, 7], dtype="uint32")
+ours, back = (numpy.array(rung.Model(name + ".safetensors").run(prompt, at=range(5))) for name in ("m", "back"))
+assert abs(ours).max() > 0.01 and abs(ours - back).max() < 1e-6 * abs(ours).max(), abs(ours - back).max()'
+    done
+    rung export-model m.safetensors --format onnx -o m.onnx
+    "$PYTHON" "$BATS_TEST_DIRNAME/../peers/onnx_runtime.py" same numpy m.onnx m.safetensors 5e-6 3,1,0,2,7
+}
+
+# bats test_tags=plain
 @test "ONNX graphs of all layer forms compute the same logits, in numpy" {
     without_sanitizers "Python loads the plain library"
     local peers=$BATS_TEST_DIRNAME/../peers
