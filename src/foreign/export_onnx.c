@@ -248,10 +248,17 @@ static onnx_value one_input(exporter *e, onnx_value h, const rung_mech_input *in
     snprintf(part, sizeof part, "%s.conv", name);
     if (conf->conv) y = convolve(e, y, part, conf, row);
     y = apply_source(e, y, input, conf);
+    snprintf(part, sizeof part, "%s_norm", name);
+    if (conf->qk_norm && rung_mech_is_query_or_key(input)) {
+        onnx_value weight = vector(e, part, conf->dk);
+        y = scaled(e, split(e, y, conf->heads, conf->dk), "ReduceMean", rung_model_norm_epsilon(e->spec));
+        if (weight) y = join(e, mul(e, y, weight), row);
+    }
     if (conf->unit && rung_mech_is_query_or_key(input))
         y = join(e, scaled(e, split(e, y, conf->heads, conf->dk), "ReduceSum", UNIT_EPSILON), row);
     if (input->rotary && e->spec->positions == RUNG_POS_ROTARY) y = rotate(e, y, conf);
-    return y;
+    bool scales = conf->scale > 0 && rung_mech_is_query(input);
+    return scales ? mul(e, y, onnx_real(&e->g, conf->scale)) : y;
 }
 
 /* Multiplies the values of Mamba-2 by the steps, and makes decays of these. */
@@ -536,7 +543,8 @@ static void check_group(exporter *e, const rung_mech_conf *conf, size_t layer)
 
 static void check_model(exporter *e)
 {
-    static const char *const known[] = {"W", "phi", "norm", "dk", "dv", "conv", "gate", "unit", "neg", NULL};
+    static const char *const known[] = {"W",    "phi",  "norm", "dk",     "dv",    "conv",
+                                        "gate", "unit", "neg",  "qknorm", "scale", NULL};
     for (size_t i = 0; i < e->arch->layer_count; i++)
         for (size_t g = 0; g < e->arch->layer[i].group_count; g++) check_group(e, &e->arch->layer[i].group[g], i);
     if (e->status == RUNG_OK) fail(e, export_check_keys(e->arch, known, "ONNX", e->err));

@@ -40,13 +40,7 @@ typedef struct matrix {
 static void foreign_name(char name[FOREIGN_NAME_MAX], const importer *m, const char *pattern, size_t layer,
                          const char *suffix)
 {
-    char inner[FOREIGN_NAME_MAX - 48];
-    const char *number = strstr(pattern, "%zu");
-    if (number)
-        snprintf(inner, sizeof inner, "%.*s%zu%s", (int)(number - pattern), pattern, layer, number + 3);
-    else
-        snprintf(inner, sizeof inner, "%s", pattern);
-    snprintf(name, FOREIGN_NAME_MAX, "%s%s%s", m->shape.prefix, inner, suffix);
+    foreign_layer_name(name, m->shape.prefix, pattern, layer, suffix);
 }
 
 static float *floats(const importer *m, size_t rows, size_t cols)
