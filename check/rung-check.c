@@ -1615,7 +1615,7 @@ struct shape {
     enum mechanism mechanism;
     size_t heads; /* 0: not given */
     size_t dk, dv, conv, gate, unit, qk_norm;
-    size_t kv; /* heads of keys and values; in the text 0: as many as heads */
+    size_t kv;    /* heads of keys and values; in the text 0: as many as heads */
     double scale; /* 0: none */
     size_t window, phi, norm, base, levels, block, chosen, comp, branches, lambda, own;
 };
@@ -2826,7 +2826,8 @@ static void compare_slot(struct reader *reader, const struct group *g, size_t sl
 {
     const struct shape *s = &g->shape;
     const double *v = g->state + slot * g->slot, *scales = g->scales ? g->scales + slot * g->slot_scales : NULL;
-    size_t head = g->slot / kept_heads(s), rows = keeps_tokens(s) ? 1 : head / s->dv, row = keeps_tokens(s) ? s->dk : s->dv;
+    size_t head = g->slot / kept_heads(s), rows = keeps_tokens(s) ? 1 : head / s->dv,
+           row = keeps_tokens(s) ? s->dk : s->dv;
     enum quantity q = keeps_tokens(s) ? CACHE : quantity_of_state(g);
     for (size_t h = 0; h < kept_heads(s); h++, v += head) {
         compare_rows_of(reader, q, v, &scales, rows, row);
