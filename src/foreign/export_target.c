@@ -130,7 +130,7 @@ static rung_status check_group(const maker *m, const rung_mech_conf *conf, size_
 
 static rung_status check_model(const maker *m)
 {
-    static const char *const known[] = {"W", "phi", "norm", "dk", "dv", "conv", "gate", "unit", "neg", NULL};
+    static const char *const known[] = {"W", "phi", "norm", "dk", "dv", "conv", "gate", "unit", "neg", "kv", NULL};
     if (m->spec->vocab == 0) return refuse(m, "a model over features instead of tokens");
     if (!m->spec->causal) return refuse(m, "an encoder (causal=false)");
     for (size_t i = 0; i < m->arch->layer_count; i++) {
@@ -379,7 +379,8 @@ static rung_status copy_heads(maker *m, target_linear *to, const char *what, siz
     RUNG_TRY(export_get(&bias, &m->read, "layers.%zu.mix.%zu.%s.bias", layer, group, what));
     for (size_t h = 0; h < conf->heads; h++)
         for (size_t c = 0; c < dim; c++) {
-            size_t from = h * dim + c, row = (head + h) * m->t->dim + (*what == 'v' ? c : key_place(m, c));
+            size_t own = *what == 'q' ? h : rung_mech_kv_head(conf, h); /* heads that share keys get copies */
+            size_t from = own * dim + c, row = (head + h) * m->t->dim + (*what == 'v' ? c : key_place(m, c));
             put_reader(m, to, row, weight.value + from * weight.cols, factor);
             if (bias.value) to->bias[row] = (float)(bias.value[from] * factor);
         }
