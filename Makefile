@@ -113,8 +113,8 @@ $(BUILD)/obj/bench/bench_peer.o: ALL_CFLAGS += -I$(BUILD)/gen
 $(BUILD)/gen/%.mjs.inc: src/audit/%.mjs
 	@mkdir -p $(@D)
 	@sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/^/"/' -e 's/$$/\\n"/' $< > $@
-$(BUILD)/obj/audit/engine.o: $(BUILD)/gen/llama-cpp.mjs.inc $(BUILD)/gen/onnx-runtime.mjs.inc
-$(BUILD)/obj/audit/engine.o: ALL_CFLAGS += -I$(BUILD)/gen
+$(BUILD)/obj/audit/engine_ask.o: $(BUILD)/gen/llama-cpp.mjs.inc $(BUILD)/gen/onnx-runtime.mjs.inc
+$(BUILD)/obj/audit/engine_ask.o: ALL_CFLAGS += -I$(BUILD)/gen
 
 # The page of rung report: files as bytes of C.
 $(BUILD)/gen/page.%.inc: src/report/page.%

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine.h"
+#include "engine_ask.h"
 #include "rung/render.h"
 
 static rung_replayed_answer judge(const double *score, size_t answers, int32_t right)

@@ -16,7 +16,7 @@ import numpy
 import prompts
 import rung
 
-SCRIPT = pathlib.Path(__file__).parents[2] / "src/audit/llama-cpp.mjs"
+SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "src/audit/llama-cpp.mjs"
 
 
 def ask(modules, **question):

@@ -15,7 +15,7 @@ import tempfile
 import numpy
 import prompts
 
-SCRIPT = pathlib.Path(__file__).parents[2] / "src/audit/onnx-runtime.mjs"
+SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "src/audit/onnx-runtime.mjs"
 
 
 def ask_node(modules, file, asked):

@@ -3,8 +3,8 @@
  *
  * Inside: one question to an engine that is a program of its own.
  */
-#ifndef RUNG_AUDIT_ENGINE_H
-#define RUNG_AUDIT_ENGINE_H
+#ifndef RUNG_AUDIT_ENGINE_ASK_H
+#define RUNG_AUDIT_ENGINE_ASK_H
 
 #include "rung/audit.h"
 

@@ -4,7 +4,7 @@
  * llama.cpp and ONNX Runtime, as packages of node. A script asks them; it is part of this program, and is written into
  * a directory of its own together with the model and the question.
  */
-#include "engine.h"
+#include "engine_ask.h"
 
 #include <errno.h>
 #include <math.h>
