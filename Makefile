@@ -109,6 +109,13 @@ $(BUILD)/gen/bench_peer.inc: src/bench/bench_peer.py
 $(BUILD)/obj/bench/bench_peer.o: $(BUILD)/gen/bench_peer.inc
 $(BUILD)/obj/bench/bench_peer.o: ALL_CFLAGS += -I$(BUILD)/gen
 
+# The scripts that rung replay starts engines with, likewise.
+$(BUILD)/gen/%.mjs.inc: src/audit/%.mjs
+	@mkdir -p $(@D)
+	@sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/^/"/' -e 's/$$/\\n"/' $< > $@
+$(BUILD)/obj/audit/engine_ask.o: $(BUILD)/gen/llama-cpp.mjs.inc $(BUILD)/gen/onnx-runtime.mjs.inc
+$(BUILD)/obj/audit/engine_ask.o: ALL_CFLAGS += -I$(BUILD)/gen
+
 # The page of rung report: files as bytes of C.
 $(BUILD)/gen/page.%.inc: src/report/page.%
 	@mkdir -p $(@D)

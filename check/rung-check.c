@@ -1615,6 +1615,7 @@ struct shape {
     enum mechanism mechanism;
     size_t heads; /* 0: not given */
     size_t dk, dv, conv, gate, unit, qk_norm;
+    size_t kv;    /* heads of keys and values; in the text 0: as many as heads */
     double scale; /* 0: none */
     size_t window, phi, norm, base, levels, block, chosen, comp, branches, lambda, own;
 };
@@ -1634,6 +1635,7 @@ static const struct key {
     {"gate", EVERY, offsetof(struct shape, gate), 0, 1, 0, {0}},
     {"unit", EVERY, offsetof(struct shape, unit), 0, 1, 0, {0}},
     {"qknorm", EVERY, offsetof(struct shape, qk_norm), 0, 1, 0, {0}},
+    {"kv", 1 << FULL | 1 << WINDOW, offsetof(struct shape, kv), 0, 65536, 0, {0}},
     {"W", 1 << WINDOW, offsetof(struct shape, window), 1, INT32_MAX, 64, {0}},
     {"phi", 1 << LINEAR, offsetof(struct shape, phi), 0, 3, ELU1, {"elu1", "relu", "identity", "taylor2"}},
     {"norm", 1 << LINEAR, offsetof(struct shape, norm), 0, 1, 1, {0}},
@@ -1797,7 +1799,7 @@ struct matrix { /* or the weights of a norm, a row */
 struct input {
     const char *name;
     enum source source;
-    size_t width; /* numbers per head */
+    size_t heads, width; /* numbers per head */
     struct matrix project;
     double *a;              /* RATE: A; DECAY: exp(A) */
     double *norm;           /* [dk], of queries and keys: qknorm */
@@ -1942,10 +1944,18 @@ static struct matrix take_norm(struct file *file, const struct config *c, const 
     return norm;
 }
 
+/* Heads of what is kept of a token, or of a state. */
+static size_t kept_heads(const struct shape *s)
+{
+    return s->kv ? s->kv : s->heads;
+}
+
 static void add_input(struct group *g, const char *name, enum source source, size_t width, double **row)
 {
     struct input *in = &g->input[g->inputs++];
-    *in = (struct input){.name = name, .source = source, .width = width, .row = numbers(times(g->shape.heads, width))};
+    *in = (struct input){.name = name, .source = source, .heads = g->shape.heads, .width = width};
+    if (g->inputs == K + 1 || g->inputs == V + 1) in->heads = kept_heads(&g->shape);
+    in->row = numbers(times(in->heads, width));
     *row = in->row;
 }
 
@@ -1971,7 +1981,7 @@ static void list_inputs(struct group *g)
 static void load_input(struct file *file, const struct config *c, const struct shape *s, struct input *in,
                        const char *name, size_t order)
 {
-    size_t row = s->heads * in->width;
+    size_t row = in->heads * in->width;
     if (in->source != RATE) in->project = take_matrix(file, name_of("%s.%s", name, in->name), row, c->d);
     if (in->source == RATE || in->source == DECAY)
         in->a = take_weights(file, name_of("%s.%s.A", name, in->name), s->heads, VECTOR);
@@ -1991,6 +2001,7 @@ static void load_group(struct file *file, const struct config *c, struct group *
     if (s->dk == 0) s->dk = c->dk;
     if (s->dv == 0) s->dv = c->dv;
     if (s->heads > 65536 || s->dk > 1 << 20 || s->dv > 1 << 20) reject("rung.config: heads, dk or dv is out of range");
+    if (s->kv > s->heads || (s->kv && s->heads % s->kv)) reject("arch: kv does not divide the heads");
     if (s->phi == TAYLOR2 && s->dk > 1024) reject("arch: taylor2 wants dk up to 1024");
     if (c->positions == ROTARY && (s->dk != c->dk || s->dk % 2))
         reject("arch: with rotary positions every dk is that of the config, and even");
@@ -2071,7 +2082,7 @@ static void load_layer(struct file *file, struct model *m, size_t index, const s
         load_group(file, c, &layer->groups[g], name_of("%s.mix.%zu", name, g));
         const struct shape *s = &layer->groups[g].shape;
         layer->width += s->heads * s->dv;
-        m->token_bytes += 64 + (keeps_tokens(s) ? 16 * (uint64_t)s->heads * (s->dk + s->dv) : 0);
+        m->token_bytes += 64 + (keeps_tokens(s) ? 16 * (uint64_t)kept_heads(s) * (s->dk + s->dv) : 0);
     }
     layer->out = take_matrix(file, name_of("%s.out", name), c->d, layer->width);
     if (layer->mlp == MLP_TABLE) load_table(file, &layer->table, mlp, c->d);
@@ -2241,7 +2252,7 @@ static void keep_token(const struct group *g, size_t slot_index)
     const struct shape *s = &g->shape;
     double *slot = g->state + slot_index * g->slot,
            *scales = g->scales ? g->scales + slot_index * g->slot_scales : NULL;
-    for (size_t h = 0; h < s->heads; h++, slot += s->dk + s->dv) {
+    for (size_t h = 0; h < kept_heads(s); h++, slot += s->dk + s->dv) {
         memcpy(slot, g->k + h * s->dk, s->dk * sizeof *slot);
         memcpy(slot + s->dk, g->v + h * s->dv, s->dv * sizeof *slot);
         store_rows(CACHE, slot, 1, s->dk, scales, NULL);
@@ -2260,7 +2271,8 @@ static void run_full(struct group *g, bool asked)
     size_t slot = ring ? t % s->window : t;
     keep_token(g, slot);
     for (size_t h = 0; h < s->heads && asked; h++) {
-        const double *q = g->q + h * s->dk, *rows = g->state + h * (s->dk + s->dv);
+        size_t shared = h / (s->heads / kept_heads(s)); /* the head of keys and values */
+        const double *q = g->q + h * s->dk, *rows = g->state + shared * (s->dk + s->dv);
         struct softmax sum = softmax_start(g->out + h * s->dv, s->dv);
         if (ring && slot + 1 < s->window) attend(&sum, g, q, rows, slot + 1, s->window - 1);
         attend(&sum, g, q, rows, 0, slot);
@@ -2539,14 +2551,14 @@ static void rotate_head(double *z, const double *cos_row, const double *sin_row,
 static void make_input(const struct model *m, const struct group *g, struct input *in, size_t order, size_t position)
 {
     const struct shape *s = &g->shape;
-    size_t row = s->heads * in->width;
+    size_t row = in->heads * in->width;
     if (in->source == RATE) return;
     project(in->row, &in->project, m->h);
     if (in->taps) convolve(in, row, s->conv);
     for (size_t i = 0; i < row; i++) in->row[i] = source_function(in->source, in->row[i]);
     if (in->source == GATE) store(BETA, in->row, row);
     if (in->source == LOG_GATE || in->source == SOFTPLUS) store(GATES, in->row, row);
-    for (size_t h = 0; h < s->heads && order <= K; h++) {
+    for (size_t h = 0; h < in->heads && order <= K; h++) {
         double *z = in->row + h * s->dk;
         if (s->unit) {
             double length = square_root(add(dot(z, z, s->dk), m->eps_unit));
@@ -2571,10 +2583,10 @@ static void make_inputs(const struct model *m, struct group *g, size_t layer, si
         for (size_t i = 0; i < s->heads * s->dv; i++) g->v[i] = mul(g->v[i], g->g[i / s->dv]);
     for (size_t n = 0; n < g->inputs; n++) {
         struct input *in = &g->input[n];
-        for (size_t i = 0; i < s->heads * in->width && in->source == DECAY; i++)
+        for (size_t i = 0; i < in->heads * in->width && in->source == DECAY; i++)
             in->row[i] = sub(0, mul(in->a[i / in->width], in->row[i]));
-        if (in->source == DECAY) store(GATES, in->row, s->heads * in->width);
-        no_nan(in->row, s->heads * in->width, "an input", layer, position);
+        if (in->source == DECAY) store(GATES, in->row, in->heads * in->width);
+        no_nan(in->row, in->heads * in->width, "an input", layer, position);
     }
 }
 
@@ -2685,14 +2697,14 @@ static void make_room(struct model *m, size_t tokens)
 {
     for (struct group *g = m->groups; g < m->groups + m->group_count; g++) {
         const struct shape *s = &g->shape;
-        g->slot = times(s->heads, keeps_tokens(s) ? s->dk + s->dv : times(features(s), s->dv + s->norm));
+        g->slot = times(kept_heads(s), keeps_tokens(s) ? s->dk + s->dv : times(features(s), s->dv + s->norm));
         g->slots = slots_for(s, tokens);
         g->state = numbers(times(g->slots, g->slot));
-        size_t head = g->slot / s->heads;
+        size_t head = g->slot / kept_heads(s);
         const struct stored *stored = &mixture.of[keeps_tokens(s) ? CACHE : STATE];
         g->slot_scales = keeps_tokens(s) ? scales_of(stored, s->dk) + scales_of(stored, s->dv)
                                          : head / s->dv * scales_of(stored, s->dv) + scales_of(stored, head % s->dv);
-        g->slot_scales *= s->heads;
+        g->slot_scales *= kept_heads(s);
         if (g->slot_scales) g->scales = numbers(times(g->slots, g->slot_scales));
         g->scores = numbers(tokens);
         g->scratch = numbers(s->dv + features(s));
@@ -2707,7 +2719,7 @@ static void make_room(struct model *m, size_t tokens)
 /* Numbers that the convolution of an input carries. */
 static size_t history_size(const struct group *g, size_t input)
 {
-    return g->shape.conv ? g->shape.heads * g->input[input].width * (g->shape.conv - 1) : 0;
+    return g->shape.conv ? g->input[input].heads * g->input[input].width * (g->shape.conv - 1) : 0;
 }
 
 static void forget(struct model *m)
@@ -2814,9 +2826,10 @@ static void compare_slot(struct reader *reader, const struct group *g, size_t sl
 {
     const struct shape *s = &g->shape;
     const double *v = g->state + slot * g->slot, *scales = g->scales ? g->scales + slot * g->slot_scales : NULL;
-    size_t head = g->slot / s->heads, rows = keeps_tokens(s) ? 1 : head / s->dv, row = keeps_tokens(s) ? s->dk : s->dv;
+    size_t head = g->slot / kept_heads(s), rows = keeps_tokens(s) ? 1 : head / s->dv,
+           row = keeps_tokens(s) ? s->dk : s->dv;
     enum quantity q = keeps_tokens(s) ? CACHE : quantity_of_state(g);
-    for (size_t h = 0; h < s->heads; h++, v += head) {
+    for (size_t h = 0; h < kept_heads(s); h++, v += head) {
         compare_rows_of(reader, q, v, &scales, rows, row);
         compare_rows_of(reader, q, v + rows * row, &scales, 1, head - rows * row);
     }

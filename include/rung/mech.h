@@ -113,6 +113,9 @@ typedef struct rung_mech_conf {
     bool qk_norm;
     double scale; /* q is multiplied by it, after everything else; 0: by nothing */
 
+    /* heads of keys and values, each shared by as many neighbouring heads of queries; 0: every head has its own */
+    size_t kv_heads;
+
     rung_softmax softmax; /* chosen by the evaluator; not part of the architecture */
 } rung_mech_conf;
 
@@ -200,6 +203,7 @@ typedef struct rung_mech {
     bool recurrent;                /* carries a state that does not grow */
     bool causal_only;              /* is undefined without a causal mask */
     bool any_softmax; /* the exact forms implement every order of rung_softmax; other rows are online only */
+    bool shares_keys; /* conf.kv_heads may be set */
     rung_keeps keeps;
     rung_transition transition;
 
@@ -275,6 +279,11 @@ rung_status rung_mech_check(const rung_mech_conf *conf, rung_error *err);
 rung_shape rung_mech_shape(const rung_mech_input *input, const rung_mech_conf *conf);
 const char *rung_mech_dim_text(rung_mech_dim dim);
 bool rung_mech_is_constant(const rung_mech_input *input);
+/* Heads of keys and values; and the one that a head of queries reads. */
+size_t rung_mech_kv_heads(const rung_mech_conf *conf);
+size_t rung_mech_kv_head(const rung_mech_conf *conf, size_t head);
+/* Heads in the row of an input of queries, keys or values. */
+size_t rung_mech_input_heads(const rung_mech_input *input, const rung_mech_conf *conf);
 /* q or k: what conf.unit and conf.qk_norm normalise. q: what conf.scale multiplies. */
 bool rung_mech_is_query_or_key(const rung_mech_input *input);
 bool rung_mech_is_query(const rung_mech_input *input);

@@ -32,6 +32,7 @@ typedef struct target {
     rung_export_family family; /* LLAMA or GPT2 */
     size_t layers, d_model, d_mlp, heads, dim, vocab, context;
     bool erf;                     /* gpt2: gelu itself instead of its approximation */
+    double epsilon;               /* that the norms add */
     double rotary_base, constant; /* constant: C, 0 if the norms are those of the model */
     float *embed, *positions;     /* [vocab][d_model], [context][d_model] */
     target_layer *layer;
@@ -72,6 +73,8 @@ rung_status export_check_keys(const rung_arch *arch, const char *const *known, c
 /* Makes the target, and refuses what has no place there by name. Clear it in any case. */
 rung_status target_make(target *t, const rung_model *model, rung_export_family family, rung_error *err);
 void target_clear(target *t);
+/* Queries, keys and values in one matrix. */
+rung_status target_joint(target_linear *to, const target_layer *l, rung_arena *arena, rung_error *err);
 
 /* ---- export_table.c ---- */
 
@@ -119,6 +122,8 @@ rung_status target_words(target *t, const rung_model *model, rung_error *err);
 /* ---- the writers ---- */
 
 rung_status export_write_gguf(const target *t, const rung_model *model, const char *path, rung_error *err);
+/* Into a folder. */
+rung_status export_write_hf(const target *t, const char *path, rung_error *err);
 /* From the model itself: a graph has a place for every layer form that it has a node for. */
 rung_status export_write_onnx(rung_export_report *report, const rung_model *model, const char *path, rung_error *err);
 

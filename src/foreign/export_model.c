@@ -5,7 +5,7 @@
  */
 #include "export_inside.h"
 
-const char *const rung_export_format_names[] = {"gguf", "onnx", NULL};
+const char *const rung_export_format_names[] = {"gguf", "onnx", "hf", NULL};
 const char *const rung_export_family_names[] = {"auto", "llama", "gpt2", NULL};
 
 /* Everything that running the model checks: its tables, and numbers that are none. */
@@ -48,7 +48,10 @@ static rung_status export_target(rung_export_report *report, const rung_model *m
 {
     target t;
     rung_status status = target_make(&t, model, options->family, err);
-    RUNG_NEXT(status, export_write_gguf(&t, model, out, err));
+    if (options->format == RUNG_EXPORT_HF)
+        RUNG_NEXT(status, export_write_hf(&t, out, err));
+    else
+        RUNG_NEXT(status, export_write_gguf(&t, model, out, err));
     if (status == RUNG_OK) {
         fill_report(report, &t, model);
         rung_buf_init(&report->answers);

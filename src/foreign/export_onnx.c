@@ -179,7 +179,7 @@ static onnx_value convolve(exporter *e, onnx_value x, const char *name, const ru
 }
 
 /* Turns coordinates i and i + dk/2 of every head. */
-static onnx_value rotate(exporter *e, onnx_value x, const rung_mech_conf *conf)
+static onnx_value rotate(exporter *e, onnx_value x, const rung_mech_conf *conf, size_t count)
 {
     size_t half = conf->dk / 2, shape[] = {e->spec->max_tokens, 1, half};
     static const onnx_attribute last[] = {{.name = "axis", .kind = ONNX_ATTRIBUTE_INT, .number = -1}, {0}};
@@ -188,11 +188,11 @@ static onnx_value rotate(exporter *e, onnx_value x, const rung_mech_conf *conf)
         if (!cosine || !sine) return x;
         e->cosine = rows_of_prompt(e, cosine), e->sine = rows_of_prompt(e, sine);
     }
-    onnx_value heads = split(e, x, conf->heads, conf->dk);
+    onnx_value heads = split(e, x, count, conf->dk);
     onnx_value low = slice(e, heads, 0, half), high = slice(e, heads, half, conf->dk);
     onnx_value turned = ONNX(&e->g, "Sub", mul(e, low, e->cosine), mul(e, high, e->sine));
     onnx_value other = add(e, mul(e, high, e->cosine), mul(e, low, e->sine));
-    return join(e, ONNX_WITH(&e->g, "Concat", last, turned, other), conf->heads * conf->dk);
+    return join(e, ONNX_WITH(&e->g, "Concat", last, turned, other), count * conf->dk);
 }
 
 /* A stored number per head, the same at every token, as [batch][tokens][heads]. */
@@ -239,7 +239,7 @@ static onnx_value one_input(exporter *e, onnx_value h, const rung_mech_input *in
                             const char *name)
 {
     char part[NAME_LEN + 8];
-    size_t row = rung_mech_row(input, conf);
+    size_t row = rung_mech_row(input, conf), heads = rung_mech_input_heads(input, conf);
     if (input->source == RUNG_FROM_RATE) {
         snprintf(part, sizeof part, "%s.A", name);
         return repeat_rate(e, part, conf->heads);
@@ -248,10 +248,17 @@ static onnx_value one_input(exporter *e, onnx_value h, const rung_mech_input *in
     snprintf(part, sizeof part, "%s.conv", name);
     if (conf->conv) y = convolve(e, y, part, conf, row);
     y = apply_source(e, y, input, conf);
+    snprintf(part, sizeof part, "%s_norm", name);
+    if (conf->qk_norm && rung_mech_is_query_or_key(input)) {
+        onnx_value weight = vector(e, part, conf->dk);
+        y = scaled(e, split(e, y, heads, conf->dk), "ReduceMean", rung_model_norm_epsilon(e->spec));
+        if (weight) y = join(e, mul(e, y, weight), row);
+    }
     if (conf->unit && rung_mech_is_query_or_key(input))
-        y = join(e, scaled(e, split(e, y, conf->heads, conf->dk), "ReduceSum", UNIT_EPSILON), row);
-    if (input->rotary && e->spec->positions == RUNG_POS_ROTARY) y = rotate(e, y, conf);
-    return y;
+        y = join(e, scaled(e, split(e, y, heads, conf->dk), "ReduceSum", UNIT_EPSILON), row);
+    if (input->rotary && e->spec->positions == RUNG_POS_ROTARY) y = rotate(e, y, conf, heads);
+    bool scales = conf->scale > 0 && rung_mech_is_query(input);
+    return scales ? mul(e, y, onnx_real(&e->g, conf->scale)) : y;
 }
 
 /* Multiplies the values of Mamba-2 by the steps, and makes decays of these. */
@@ -297,13 +304,28 @@ static onnx_value mask(exporter *e, const rung_mech_conf *conf)
                 onnx_real(&e->g, -INFINITY));
 }
 
+/* [batch][tokens][H][each]: every head of queries with the head of keys, or of values, that it reads. */
+static onnx_value shared_heads(exporter *e, onnx_value x, const rung_mech_conf *conf, size_t each)
+{
+    static const onnx_attribute of_heads[] = {{.name = "axis", .kind = ONNX_ATTRIBUTE_INT, .number = 2}, {0}};
+    onnx_value heads = split(e, x, rung_mech_kv_heads(conf), each);
+    if (!conf->kv_heads) return heads;
+    int64_t *which = rung_arena_alloc(&e->arena, conf->heads, sizeof *which, e->err);
+    if (!which) {
+        fail(e, RUNG_SYSTEM);
+        return heads;
+    }
+    for (size_t h = 0; h < conf->heads; h++) which[h] = (int64_t)rung_mech_kv_head(conf, h);
+    return ONNX_WITH(&e->g, "Gather", of_heads, heads, onnx_ints(&e->g, which, conf->heads));
+}
+
 static onnx_value softmax_attention(exporter *e, const onnx_value *in, const rung_mech_conf *conf)
 {
     static const int64_t heads_first[] = {0, 2, 1, 3}, keys_last[] = {0, 2, 3, 1};
     static const onnx_attribute last[] = {{.name = "axis", .kind = ONNX_ATTRIBUTE_INT, .number = -1}, {0}};
     onnx_value q = transpose(e, split(e, in[IN_Q], conf->heads, conf->dk), heads_first, 4);
-    onnx_value k = transpose(e, split(e, in[IN_K], conf->heads, conf->dk), keys_last, 4);
-    onnx_value v = transpose(e, split(e, in[IN_V], conf->heads, conf->dv), heads_first, 4);
+    onnx_value k = transpose(e, shared_heads(e, in[IN_K], conf, conf->dk), keys_last, 4);
+    onnx_value v = transpose(e, shared_heads(e, in[IN_V], conf, conf->dv), heads_first, 4);
     onnx_value scores = ONNX(&e->g, "MatMul", q, k), seen = mask(e, conf);
     if (seen) scores = add(e, scores, seen);
     onnx_value read = ONNX(&e->g, "MatMul", ONNX_WITH(&e->g, "Softmax", last, scores), v);
@@ -536,7 +558,8 @@ static void check_group(exporter *e, const rung_mech_conf *conf, size_t layer)
 
 static void check_model(exporter *e)
 {
-    static const char *const known[] = {"W", "phi", "norm", "dk", "dv", "conv", "gate", "unit", "neg", NULL};
+    static const char *const known[] = {"W",    "phi", "norm",   "dk",    "dv", "conv", "gate",
+                                        "unit", "neg", "qknorm", "scale", "kv", NULL};
     for (size_t i = 0; i < e->arch->layer_count; i++)
         for (size_t g = 0; g < e->arch->layer[i].group_count; g++) check_group(e, &e->arch->layer[i].group[g], i);
     if (e->status == RUNG_OK) fail(e, export_check_keys(e->arch, known, "ONNX", e->err));

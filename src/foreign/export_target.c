@@ -130,11 +130,9 @@ static rung_status check_group(const maker *m, const rung_mech_conf *conf, size_
 
 static rung_status check_model(const maker *m)
 {
-    static const char *const known[] = {"W", "phi", "norm", "dk", "dv", "conv", "gate", "unit", "neg", NULL};
+    static const char *const known[] = {"W", "phi", "norm", "dk", "dv", "conv", "gate", "unit", "neg", "kv", NULL};
     if (m->spec->vocab == 0) return refuse(m, "a model over features instead of tokens");
     if (!m->spec->causal) return refuse(m, "an encoder (causal=false)");
-    if (m->spec->norm != RUNG_NORM_NONE && fabs(rung_model_norm_epsilon(m->spec) - RUNG_NORM_EPSILON) > 0)
-        return refuse(m, "norms that add another number than 1e-5");
     for (size_t i = 0; i < m->arch->layer_count; i++) {
         for (size_t g = 0; g < m->arch->layer[i].group_count; g++)
             RUNG_TRY(check_group(m, &m->arch->layer[i].group[g], i));
@@ -381,7 +379,8 @@ static rung_status copy_heads(maker *m, target_linear *to, const char *what, siz
     RUNG_TRY(export_get(&bias, &m->read, "layers.%zu.mix.%zu.%s.bias", layer, group, what));
     for (size_t h = 0; h < conf->heads; h++)
         for (size_t c = 0; c < dim; c++) {
-            size_t from = h * dim + c, row = (head + h) * m->t->dim + (*what == 'v' ? c : key_place(m, c));
+            size_t own = *what == 'q' ? h : rung_mech_kv_head(conf, h); /* heads that share keys get copies */
+            size_t from = own * dim + c, row = (head + h) * m->t->dim + (*what == 'v' ? c : key_place(m, c));
             put_reader(m, to, row, weight.value + from * weight.cols, factor);
             if (bias.value) to->bias[row] = (float)(bias.value[from] * factor);
         }
@@ -702,7 +701,22 @@ rung_status target_make(target *t, const rung_model *model, rung_export_family f
     m.bare = m.spec->norm == RUNG_NORM_NONE;
     t->family = family == RUNG_EXPORT_AUTO ? choose_family(&m) : family;
     t->erf = has_mlp(&m, RUNG_MLP_GELU);
+    t->epsilon = m.bare ? RUNG_NORM_EPSILON : rung_model_norm_epsilon(m.spec);
     return make(&m);
+}
+
+rung_status target_joint(target_linear *to, const target_layer *l, rung_arena *arena, rung_error *err)
+{
+    const target_linear *const part[] = {&l->q, &l->k, &l->v};
+    size_t rows = l->q.rows, cols = l->q.cols;
+    *to = (target_linear){rung_arena_alloc(arena, 3 * rows * cols, sizeof(float), err),
+                          rung_arena_alloc(arena, 3 * rows, sizeof(float), err), 3 * rows, cols};
+    if (!to->weight || !to->bias) return RUNG_SYSTEM;
+    for (size_t i = 0; i < RUNG_COUNT(part); i++) {
+        memcpy(to->weight + i * rows * cols, part[i]->weight, rows * cols * sizeof(float));
+        memcpy(to->bias + i * rows, part[i]->bias, rows * sizeof(float));
+    }
+    return RUNG_OK;
 }
 
 void target_clear(target *t)

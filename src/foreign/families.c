@@ -70,6 +70,18 @@ const foreign_names foreign_names_gguf = {
     .constants = no_constants,
 };
 
+void foreign_layer_name(char name[FOREIGN_NAME_MAX], const char *prefix, const char *pattern, size_t layer,
+                        const char *suffix)
+{
+    char inner[FOREIGN_NAME_MAX - 48];
+    const char *number = strstr(pattern, "%zu");
+    if (number)
+        snprintf(inner, sizeof inner, "%.*s%zu%s", (int)(number - pattern), pattern, layer, number + 3);
+    else
+        snprintf(inner, sizeof inner, "%s", pattern);
+    snprintf(name, FOREIGN_NAME_MAX, "%s%s%s", prefix, inner, suffix);
+}
+
 static rung_status check_epsilon(double epsilon, const char *key, const char *path, rung_error *err)
 {
     if (epsilon > 0 && epsilon <= 1) return RUNG_OK;
@@ -542,13 +554,15 @@ static rung_status json_gpt2(foreign_shape *s, const json_reader *r)
                                         "tie_word_embeddings",
                                         "vocab_size",
                                         NULL};
-    static const char *const gelu[] = {"gelu_new", "gelu_pytorch_tanh", NULL};
+    static const char *const gelu[] = {"gelu_new", "gelu_pytorch_tanh", "gelu", NULL};
+    const char *activation = rung_json_string(rung_json_get(r->root, "activation_function"));
     bool scaled;
     begin_gpt2(s);
     s->names = &foreign_names_gpt2;
     s->transposed = true;
     RUNG_TRY(json_check_keys(r, known));
     RUNG_TRY(json_must_be(r, "activation_function", gelu));
+    if (activation && strcmp(activation, "gelu") == 0) s->mlp = RUNG_MLP_GELU;
     RUNG_TRY(json_must_be_off(r, "add_cross_attention"));
     RUNG_TRY(json_must_be_off(r, "scale_attn_by_inverse_layer_idx"));
     RUNG_TRY(json_bool(&scaled, r, "scale_attn_weights", true));

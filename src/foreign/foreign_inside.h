@@ -66,6 +66,9 @@ typedef struct foreign_shape {
     bool tied; /* the configuration says that the read-out is the embedding where the file has none of its own */
 } foreign_shape;
 
+/* prefix, pattern with the number of the layer, suffix */
+void foreign_layer_name(char name[FOREIGN_NAME_MAX], const char *prefix, const char *pattern, size_t layer,
+                        const char *suffix);
 extern const foreign_names foreign_names_llama, foreign_names_gpt2, foreign_names_gguf;
 
 rung_status foreign_shape_from_gguf(foreign_shape *shape, const foreign_weights *w, rung_error *err);

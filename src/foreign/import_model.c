@@ -3,7 +3,6 @@
  *
  * From the tensors of another program to those of a model file. What differs:
  * - the factor 1/sqrt(dk) of the scores goes into the query projection, or into the weights of the norm of queries;
- * - heads of queries that share a head of keys and values each get a copy of it;
  * - a rotation of neighbours becomes one of halves by another order of the rows of queries and keys;
  * - matrices that are stored as [in][out] are turned, and a joint projection of q, k, v is taken apart.
  * All values are floats then. A float times 1/sqrt(dk) is rounded once; everything else is copied.
@@ -40,13 +39,7 @@ typedef struct matrix {
 static void foreign_name(char name[FOREIGN_NAME_MAX], const importer *m, const char *pattern, size_t layer,
                          const char *suffix)
 {
-    char inner[FOREIGN_NAME_MAX - 48];
-    const char *number = strstr(pattern, "%zu");
-    if (number)
-        snprintf(inner, sizeof inner, "%.*s%zu%s", (int)(number - pattern), pattern, layer, number + 3);
-    else
-        snprintf(inner, sizeof inner, "%s", pattern);
-    snprintf(name, FOREIGN_NAME_MAX, "%s%s%s", m->shape.prefix, inner, suffix);
+    foreign_layer_name(name, m->shape.prefix, pattern, layer, suffix);
 }
 
 static float *floats(const importer *m, size_t rows, size_t cols)
@@ -193,22 +186,20 @@ static rung_status copy_linear(importer *m, const char *pattern, size_t layer, c
     return put_layer(m, layer, text, bias, false);
 }
 
-/* Which row of the file becomes row i of head h: of a head of `kv_heads`, in our order of a rotation. */
-static size_t source_row(const foreign_shape *s, size_t head, size_t i, size_t stored_heads, bool rotated)
+/* Which row of the file becomes row i of a head, in our order of a rotation. */
+static size_t source_row(const foreign_shape *s, size_t head, size_t i, bool rotated)
 {
-    size_t half = s->head_dim / 2, stored = head / (s->heads / stored_heads);
+    size_t half = s->head_dim / 2;
     size_t within = !rotated || !s->paired ? i : i < half ? 2 * i : 2 * (i - half) + 1;
-    return stored * s->head_dim + within;
+    return head * s->head_dim + within;
 }
 
-/* One row for each of heads * head_dim outputs. */
-static matrix spread_heads(importer *m, matrix from, size_t stored_heads, bool rotated, double factor)
+static matrix order_heads(importer *m, matrix from, bool rotated, double factor)
 {
     const foreign_shape *s = &m->shape;
-    size_t rows = s->heads * s->head_dim;
-    matrix to = {from.value ? floats(m, rows, from.cols) : NULL, rows, from.cols};
-    for (size_t r = 0; to.value && r < rows; r++) {
-        size_t row = source_row(s, r / s->head_dim, r % s->head_dim, stored_heads, rotated);
+    matrix to = {from.value ? floats(m, from.rows, from.cols) : NULL, from.rows, from.cols};
+    for (size_t r = 0; to.value && r < from.rows; r++) {
+        size_t row = source_row(s, r / s->head_dim, r % s->head_dim, rotated);
         for (size_t c = 0; c < from.cols; c++)
             to.value[r * to.cols + c] = (float)(factor * (double)from.value[row * from.cols + c]);
     }
@@ -268,7 +259,7 @@ static rung_status copy_head_norm(importer *m, const char *pattern, size_t layer
     RUNG_TRY(take_vector(m, &stored, pattern, layer, ".weight", s->head_dim));
     matrix weight = {floats(m, s->head_dim, 1), s->head_dim, 1};
     for (size_t i = 0; weight.value && i < s->head_dim; i++)
-        weight.value[i] = (float)(factor * (double)stored.value[source_row(s, 0, i, s->heads, true)]);
+        weight.value[i] = (float)(factor * (double)stored.value[source_row(s, 0, i, true)]);
     return weight.value ? put_layer(m, layer, what, weight, false) : RUNG_SYSTEM;
 }
 
@@ -289,11 +280,10 @@ static rung_status copy_attention(importer *m, size_t layer)
     RUNG_TRY(take_heads(m, qkv, layer));
     for (size_t i = 0; i < 3; i++) {
         char text[48];
-        size_t stored = i == 0 ? s->heads : s->kv_heads;
         bool rotated = i < 2 && s->positions == RUNG_POS_ROTARY;
         double factor = i == 0 && !s->qk_norm ? 1 / sqrt((double)s->head_dim) : 1;
-        matrix weight = spread_heads(m, qkv[i].weight, stored, rotated, factor);
-        matrix bias = spread_heads(m, qkv[i].bias, stored, rotated, factor);
+        matrix weight = order_heads(m, qkv[i].weight, rotated, factor);
+        matrix bias = order_heads(m, qkv[i].bias, rotated, factor);
         if (!weight.value || (qkv[i].bias.value && !bias.value)) return RUNG_SYSTEM;
         snprintf(text, sizeof text, "mix.0.%s.weight", inputs[i]);
         RUNG_TRY(put_layer(m, layer, text, weight, true));
@@ -434,6 +424,7 @@ static void print_layers(rung_buf *out, const foreign_shape *s, size_t count, bo
     rung_buf_printf(out, "%zu*%s", count, slides ? "window" : "full");
     if (slides) rung_buf_printf(out, ":W=%zu", s->window);
     if (s->qk_norm) rung_buf_puts(out, ":qknorm=1");
+    if (s->kv_heads < s->heads) rung_buf_printf(out, ":kv=%zu", s->kv_heads);
 }
 
 /* Equal layers in a row are written once. */

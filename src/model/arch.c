@@ -88,6 +88,7 @@ enum {
     COMMON_NEG,
     COMMON_QKNORM,
     COMMON_SCALE,
+    COMMON_KV,
     COMMON_COUNT
 };
 static const rung_param common_params[] = {
@@ -100,6 +101,7 @@ static const rung_param common_params[] = {
     [COMMON_QKNORM] = {"qknorm", RUNG_PARAM_INT, 0, 0, 1, NULL,
                        "1: q and k of a head, normalised (rms), times weights"},
     [COMMON_SCALE] = {"scale", RUNG_PARAM_REAL, 0, 0, 65536, NULL, "factor of q, after length 1 and rotation; 0: none"},
+    [COMMON_KV] = {"kv", RUNG_PARAM_INT, 0, 0, (int64_t)RUNG_HEADS_MAX, NULL, "heads of keys and values; 0: all heads"},
     [COMMON_COUNT] = {0},
 };
 
@@ -140,6 +142,8 @@ static void take_common(rung_mech_conf *conf, const rung_value common[COMMON_COU
     conf->neg = common[COMMON_NEG].number != 0;
     conf->qk_norm = common[COMMON_QKNORM].number != 0;
     conf->scale = common[COMMON_SCALE].real;
+    conf->kv_heads = (size_t)common[COMMON_KV].number;
+    if (conf->kv_heads == conf->heads) conf->kv_heads = 0;
 }
 
 static bool has_input(const rung_mech_conf *conf, const char *name)
@@ -349,6 +353,7 @@ static void print_mech(rung_buf *out, const rung_mech_conf *conf)
         rung_buf_puts(out, ":scale=");
         rung_buf_real(out, conf->scale);
     }
+    if (conf->kv_heads) rung_buf_printf(out, ":kv=%zu", conf->kv_heads);
     rung_buf_printf(out, "@%zu", conf->heads);
 }
 

@@ -177,10 +177,11 @@ static void apply_source(slice *s, kept_group *kept, const net_group *group, siz
         train_multiply(y, kept->in[index - 1], count);
         negate(y, count);
     }
-    if (conf->unit && rung_mech_is_query_or_key(input)) train_unit(y, s->rows * conf->heads, conf->dk);
+    size_t heads = rung_mech_input_heads(input, conf);
+    if (conf->unit && rung_mech_is_query_or_key(input)) train_unit(y, s->rows * heads, conf->dk);
     if (group->input[index].norm != ABSENT)
-        train_row_norm(y, s->seen.w + group->input[index].norm, epsilon_of(s), s->rows * conf->heads, conf->dk);
-    if (input->rotary && s->net->cos != ABSENT) rotate(s, y, conf->heads, 1);
+        train_row_norm(y, s->seen.w + group->input[index].norm, epsilon_of(s), s->rows * heads, conf->dk);
+    if (input->rotary && s->net->cos != ABSENT) rotate(s, y, heads, 1);
     if (is_scaled(conf, input)) rung_kernels_get()->scale(y, (float)conf->scale, count);
 }
 
@@ -266,17 +267,17 @@ static void source_back(slice *s, float *g, const kept_group *kept, const net_gr
 {
     const rung_mech_conf *conf = group->conf;
     const rung_mech_input *input = &conf->mech->inputs[index];
-    size_t count = s->rows * row;
+    size_t count = s->rows * row, heads = rung_mech_input_heads(input, conf);
     bool convolved = group->input[index].conv != ABSENT, unit = conf->unit && rung_mech_is_query_or_key(input);
     rung_act act;
     if (train_input_is_plain(s->net, group, index)) return;
     if (is_scaled(conf, input)) rung_kernels_get()->scale(g, (float)conf->scale, count);
-    if (input->rotary && s->net->cos != ABSENT) rotate(s, g, conf->heads, -1);
+    if (input->rotary && s->net->cos != ABSENT) rotate(s, g, heads, -1);
     make_z(s, s->dz, kept, index, row, convolved);
     size_t norm = group->input[index].norm;
     if (norm != ABSENT)
-        train_row_norm_back(g, s->grad + norm, s->dz, s->seen.w + norm, epsilon_of(s), s->rows * conf->heads, conf->dk);
-    if (unit || input->source == RUNG_FROM_REMOVAL) train_unit_back(g, s->dz, s->rows * conf->heads, conf->dk);
+        train_row_norm_back(g, s->grad + norm, s->dz, s->seen.w + norm, epsilon_of(s), s->rows * heads, conf->dk);
+    if (unit || input->source == RUNG_FROM_REMOVAL) train_unit_back(g, s->dz, s->rows * heads, conf->dk);
     if (input->source == RUNG_FROM_REMOVAL) negate(g, count);
     if (input->source == RUNG_FROM_REPLACEMENT) { /* y = -b sigmoid(z), where b is the previous input */
         const float *before = kept->in[index - 1];

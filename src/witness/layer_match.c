@@ -25,6 +25,7 @@ static const char *other_parameter(const rung_mech_conf *small, const rung_mech_
     if (small->gate != large->gate) return "gate";
     if (small->neg != large->neg) return "neg";
     if (small->qk_norm != large->qk_norm) return "qknorm";
+    if (small->kv_heads != large->kv_heads) return "kv";
     if (small->scale < large->scale || small->scale > large->scale) return "scale";
     return NULL;
 }

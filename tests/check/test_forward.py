@@ -19,7 +19,7 @@ import rung
 
 FORMATS = ["f32", "bf16", "f16", "e8m3", "e4m3", "e5m2", "e3m4", "e11m25", "e8m25", "e6m12", "e11m2", "q3.4", "q4.12", "q0.7", "q8.8", "q10.30",
            "q6.46", "q15.0"]
-MECHANISMS = ["full", "window:W=3", "window:W=1", "window:W=100", "linear", "linear:phi=relu", "linear:phi=identity:norm=0",
+MECHANISMS = ["full", "window:W=3", "full:kv=1", "window:W=2:kv=1", "window:W=1", "window:W=100", "linear", "linear:phi=relu", "linear:phi=identity:norm=0",
               "linear:phi=taylor2:norm=0", "linear:phi=taylor2", "retnet", "gla", "mamba2", "delta", "gdelta", "kda", "loglinear",
               "loglinear:base=mamba2", "loglinear:base=gdelta:levels=3", "loglinear:levels=1", "sparse:B=2:k=1", "sparse:B=3:k=2:own=0",
               "sparse:B=4:branches=nsa:W=5", "sparse:B=1:k=3:lambda=250", "sparse:B=2:branches=nsa:k=1:own=0", "sparse:B=3:lambda=1000"]

@@ -170,6 +170,8 @@ static void wrong_strings_are_told_where_and_what(void **state)
     assert_refused("mamba:unit=1", 1, "unit=1 needs a mechanism with q and k");
     assert_refused("mamba:qknorm=1", 1, "qknorm=1 needs a mechanism with q and k");
     assert_refused("rwkv7:scale=2", 1, "scale needs a mechanism with q and k");
+    assert_refused("gdelta:kv=1@2", 1, "gdelta has no heads that share keys and values");
+    assert_refused("full:kv=4@6", 1, "6 heads cannot share kv=4 heads of keys and values");
     assert_refused("full:unit=1:qknorm=1", 1, "unit=1 and qknorm=1 exclude each other");
     assert_refused("full:scale=nan", 12, "scale=nan is not a number from 0 to 65536");
     assert_refused("gla:neg=1", 1, "neg=1 needs a delta rule");
@@ -387,6 +389,7 @@ static void equal_layers_are_counted_wherever_they_come_from(void **state)
     assert_prints("full", "full:dk=4:dv=8@2");
     assert_prints("full,full,2*full", "4*full:dk=4:dv=8@2");
     assert_prints("full,full@3,full", "full:dk=4:dv=8@2,full:dk=4:dv=8@3,full:dk=4:dv=8@2");
+    assert_prints("full:kv=2@6,full:kv=6@6,full:kv=0@6", "full:dk=4:dv=8:kv=2@6,2*full:dk=4:dv=8@6");
     assert_prints("2*window", "2*window:W=64:dk=4:dv=8@2");
     assert_prints("linear@1|full@1", "linear:phi=elu1:norm=1:dk=4:dv=8@1|full:dk=4:dv=8@1");
     assert_prints("65536*delta", "65536*delta:dk=4:dv=8@2");
@@ -416,7 +419,7 @@ static void assert_keeps_factor(const char *mech)
 static void every_mechanism_and_every_word_can_be_written(void **state)
 {
     (void)state;
-    static const char *const common[] = {"dk", "dv", "conv", "gate", "unit", "neg", "qknorm", "scale"};
+    static const char *const common[] = {"dk", "dv", "conv", "gate", "unit", "neg", "qknorm", "scale", "kv"};
     for (size_t m = 0; m < rung_mech_count(); m++) {
         const rung_mech *mech = rung_mech_at(m);
         char text[128];

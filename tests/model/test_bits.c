@@ -215,9 +215,10 @@ static double source(const world *w, rung_mech_source from, double x, double bef
 static double *make_input(world *w, const char *name, const rung_mech_input *input, const rung_mech_conf *conf,
                           const double *h, const double *before)
 {
-    size_t row = rung_mech_row(input, conf), H = conf->heads;
+    size_t row = rung_mech_row(input, conf);
     bool query_or_key = strcmp(input->name, "q") == 0 || strcmp(input->name, "k") == 0;
     bool projected = input->source == RUNG_FROM_LINEAR || input->source == RUNG_FROM_TIMED;
+    size_t H = strcmp(input->name, "q") != 0 && conf->kv_heads ? conf->kv_heads : conf->heads;
     if (row == 0) return NULL;
     if (input->source == RUNG_FROM_PARAMETER) return tensor(w, name, "");
     if (input->source == RUNG_FROM_RATE) {
@@ -286,8 +287,9 @@ static double *mixed_mechanism(world *w, double *const *in, const rung_mech_conf
     bool attends = strcmp(conf->mech->name, "full") == 0 || strcmp(conf->mech->name, "window") == 0;
     double *o = zeros(&w->arena, w->T * row), *state = zeros(&w->arena, rung_mech_state_capacity(conf, w->T));
     double *scratch = zeros(&w->arena, conf->mech->scratch(conf, w->T));
-    if (attends) keep_rows(w, RUNG_QUANTITY_CACHE, in[1], w->T * conf->heads, conf->dk);
-    if (attends) keep_rows(w, RUNG_QUANTITY_CACHE, in[2], w->T * conf->heads, conf->dv);
+    size_t keys = conf->kv_heads ? conf->kv_heads : conf->heads;
+    if (attends) keep_rows(w, RUNG_QUANTITY_CACHE, in[1], w->T * keys, conf->dk);
+    if (attends) keep_rows(w, RUNG_QUANTITY_CACHE, in[2], w->T * keys, conf->dv);
     for (size_t t = 0; t < w->T; t++) {
         const double *rows[RUNG_MECH_INPUT_MAX];
         for (size_t i = 0; conf->mech->inputs[i].name; i++) {
@@ -520,6 +522,7 @@ static void every_mechanism_and_all_around_it_bit_for_bit(void **state)
     for (size_t m = 0; m < rung_mech_count(); m++) {
         const rung_mech *mech = rung_mech_at(m);
         compare_around(mech->name, "", seed += 7);
+        if (mech->shares_keys) compare_around(mech->name, ":kv=1", seed += 7);
         for (size_t i = 0; mech->params[i].name; i++)
             for (size_t v = 0; mech->params[i].kind == RUNG_PARAM_CHOICE && mech->params[i].choices[v]; v++) {
                 char words[64];
@@ -575,6 +578,7 @@ static void mixed_formats_bit_for_bit(void **state)
         const rung_mech *mech = rung_mech_at(m);
         if (mech->keeps == RUNG_KEEPS_NOT_STATED) continue;
         compare_mixed(mech->name, "", seed += 11);
+        if (mech->shares_keys) compare_mixed(mech->name, ":kv=1", seed += 11);
         for (size_t i = 0; mech->params[i].name; i++)
             for (size_t v = 0; mech->params[i].kind == RUNG_PARAM_CHOICE && mech->params[i].choices[v]; v++) {
                 char words[64];

@@ -18,7 +18,7 @@ import tensors
 from mechanisms import MECHANISMS
 
 UNIT_EPSILON = 1e-6
-COMMON = ("dk", "dv", "conv", "gate", "unit", "neg", "qknorm", "scale")
+COMMON = ("dk", "dv", "conv", "gate", "unit", "neg", "qknorm", "scale", "kv")
 
 
 # ---- the architecture language -----------------------------------------------------------------------------------
@@ -37,6 +37,7 @@ class Group:
         self.dk, self.dv = common.get("dk", config["dk"]), common.get("dv", config["dv"])
         self.conv, self.gate, self.unit, self.neg = (common.get(key, 0) for key in ("conv", "gate", "unit", "neg"))
         self.qk_norm, self.scale = common.get("qknorm", 0), common.get("scale", 0)
+        self.kv = common.get("kv", 0) or self.heads
         self.inputs = layouts.inputs_of(self.mech, self.params)
 
 
@@ -111,7 +112,8 @@ class Network(torch.nn.Module):
         return F.silu(F.conv1d(padded, taps[:, None], groups=len(taps))[0].T)
 
     def make_input(self, name, inp, group, made, h):
-        shape = layouts.shape_of(inp, group.heads, group.dk, group.dv, group.params)
+        heads = group.kv if inp.name in ("k", "v") else group.heads
+        shape = layouts.shape_of(inp, heads, group.dk, group.dv, group.params)
         if inp.source == "parameter":
             return self.weights[name]
         if inp.source == "rate":
@@ -152,6 +154,8 @@ class Network(torch.nn.Module):
                     made["v"] = made["v"] * made["g"][..., None]
                 rate = torch.exp(self.weights[f"{prefix}.g.A"])
                 made["g"] = -(rate[:, None] if made["g"].dim() == 3 else rate) * made["g"]
+        for name in ("k", "v") if group.kv < group.heads else ():
+            made[name] = made[name].repeat_interleave(group.heads // group.kv, 1)
         out = MECHANISMS[group.mech](made, group.params, self.config["causal"])
         if group.gate:
             gate = F.silu(self.linear(prefix + ".gate", h)).reshape(out.shape)

@@ -113,3 +113,13 @@ models.write("spoilt.safetensors", meta, tensors)' "$BATS_TEST_DIRNAME/../check"
     run -3 "$RUNG" import-model slides -o m.safetensors
     [[ $output == *"others than full and sliding attention"* ]]
 }
+
+@test "heads that share keys are imported as such, and exported with a copy for every head" {
+    local llama=$BATS_TEST_DIRNAME/../fixtures/foreign/llama
+    run -0 "$RUNG" import-model "$llama" -o m.safetensors
+    [[ $output == *"4 heads (2 of keys and values)"* ]]
+    run -0 "$RUNG" export-model m.safetensors --format hf -o folder
+    run -0 "$RUNG" import-model folder --tokens 0-12 --answers 13-25 -o back.safetensors
+    [[ $output == *"4 heads,"* ]]
+    run -0 logits back.safetensors "$llama/expected.npz"
+}

@@ -41,6 +41,7 @@ static void put_group(rung_buf *out, const rung_mech_conf *conf)
     if (conf->qk_norm) rung_buf_puts(out, ":qknorm=1");
     if (conf->scale > 0) rung_buf_printf(out, ":scale=%.17g", conf->scale);
     if (conf->neg) rung_buf_puts(out, ":neg=1");
+    if (conf->kv_heads) rung_buf_printf(out, ":kv=%zu", conf->kv_heads);
     rung_buf_printf(out, ":dk=%zu:dv=%zu@%zu", dk, dv, heads);
 }
 
@@ -223,6 +224,8 @@ static void test_refusals(void **state)
     assert_refused("full:gate=1", "full:gate=1:dv=3", "gate divides by dv");
     assert_refused("full:unit=1", "full", "its unit is another");
     assert_refused("full:qknorm=1", "full", "its qknorm is another");
+    assert_refused("full:kv=1@2", "full@2", "its kv is another");
+    assert_refused("full:kv=2@4", "full:kv=2@6", "zeros would count");
     assert_refused("full:scale=2", "full:scale=3", "its scale is another");
     assert_refused("window:W=2", "window:W=3", "its W is another");
     assert_refused("linear:phi=elu1", "linear:phi=elu1:dk=3", "zeros would count");
