@@ -180,6 +180,17 @@ typedef struct rung_chunk_leave {
     rung_chunk_rows next[RUNG_CHUNK_ERRANDS];
 } rung_chunk_leave;
 
+/* The backward function of crossed_pairs and of the rows of a chunk of RWKV-7 that have faded from its start or to its
+ * end. `reads` and `asks` are the gradients of A and B; from_r and from_a [n][d] those of r_t E_t0 and a_t E_(t-1)0,
+ * to_b and to_k those of b_j and k_j times E up to the end; through [d] is what meets of the state before the chunk and
+ * of the gradient of the state after it. since, until as in channel_decays. Adds to the gradients, which may be NULL.
+ * Rows of inputs and gradients are `row` apart. */
+typedef struct rung_crossed_back {
+    const float *r, *a, *b, *k, *w, *reads, *asks, *from_r, *from_a, *to_b, *to_k, *through, *since, *until;
+    float *dr, *da, *db, *dk, *dw;
+    size_t row, n, d;
+} rung_crossed_back;
+
 typedef struct rung_chunk_kernels {
     /* A product without bias and factor, with a stride of x that is 1. The bytes are those of rung_kernels.multiply. */
     void (*product)(const rung_product *p);
@@ -238,6 +249,7 @@ typedef struct rung_chunk_kernels {
      * those of q, a, b and k `row`. */
     void (*crossed_pairs)(float *A, float *B, const float *q, const float *a, const float *b, const float *k,
                           size_t row, const float *w, size_t w_row, size_t n, size_t d);
+    void (*undo_crossed)(const rung_crossed_back *p);
     /* The backward function of A or B of channel_pairs, with x = q or k and s + before <= t. Adds to dx, dk and dg.
      * `faded` has n d floats. */
     void (*undo_channel_pairs)(float *dx, size_t dx_row, float *dk, size_t dk_row, float *dg, size_t dg_row,

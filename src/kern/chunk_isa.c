@@ -446,6 +446,7 @@ const rung_chunk_kernels ISA(rung_chunk_kernels) = {
     .channel_decays = channel_decays,
     .channel_pairs = ISA(rung_channel_pairs),
     .crossed_pairs = ISA(rung_crossed_pairs),
+    .undo_crossed = ISA(rung_undo_crossed),
     .undo_channel_pairs = undo_channel_pairs,
     .sum_channel_decays = sum_channel_decays,
     .selective_scan = ISA(rung_selective_scan),
