@@ -47,12 +47,12 @@ ISA_FLAGS_avx512_bf16 := $(filter-out -DRUNG%,$(ISA_FLAGS_avx512)) -DRUNG_ISA_SU
 
 .PHONY: all static config deps deps-test plots mpi debug compile-commands dist test asan tsan test-arm npm-engines test-engines test-slurm fuzz fuzz-smoke soak drift-soak \
         mutate-premises learn bench bench-commands bench-ranks peer proofs check-coverage layers format format-check table table-trained \
-        install uninstall help clean site test-dist packages unit unit-plain smoke-build cli proofs-random
+        install uninstall help clean site nightly test-dist packages unit unit-plain smoke-build cli proofs-random
 
 # Goals that compile nothing in this make: they need no configuration, or install first and call make again.
 OUTER := deps deps-test plots mpi debug dist test asan tsan test-arm npm-engines test-engines test-slurm fuzz fuzz-smoke soak drift-soak mutate-premises learn bench bench-ranks \
          peer proofs proofs-random check-coverage layers format format-check table table-trained uninstall help clean \
-         site test-dist packages
+         site nightly test-dist packages
 
 MAKEFLAGS += --no-print-directory
 
@@ -108,6 +108,13 @@ $(BUILD)/gen/bench_peer.inc: src/bench/bench_peer.py
 	@sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/^/"/' -e 's/$$/\\n"/' $< > $@
 $(BUILD)/obj/bench/bench_peer.o: $(BUILD)/gen/bench_peer.inc
 $(BUILD)/obj/bench/bench_peer.o: ALL_CFLAGS += -I$(BUILD)/gen
+
+# The scripts that rung replay starts engines with, likewise.
+$(BUILD)/gen/%.mjs.inc: src/audit/%.mjs
+	@mkdir -p $(@D)
+	@sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/^/"/' -e 's/$$/\\n"/' $< > $@
+$(BUILD)/obj/audit/engine_ask.o: $(BUILD)/gen/llama-cpp.mjs.inc $(BUILD)/gen/onnx-runtime.mjs.inc
+$(BUILD)/obj/audit/engine_ask.o: ALL_CFLAGS += -I$(BUILD)/gen
 
 # The page of rung report: files as bytes of C.
 $(BUILD)/gen/page.%.inc: src/report/page.%
@@ -345,6 +352,11 @@ proofs: ## compile the proofs, run coqchk, look for axioms, check the example in
 	@scripts/deps.sh proofs
 	@$(MAKE) --no-print-directory -j2 $(BUILD)/rung $(BUILD)/test/proofs/emit
 	@BUILD=$(BUILD) tests/proofs/test.sh full
+
+nightly: deps-test ## what documents print and what takes long: blocks marked nightly, the example of every help, recipes
+	@$(MAKE) -j2 all $(call if_mpi,$(BUILD))
+	@RUNG=$(BUILD)/rung $(PYTHON) tests/printed.py nightly
+	@BUILD=$(BUILD) scripts/learn.sh recipes
 
 proofs-random: ## 200 random verdicts as files for Coq (RANDOM_SEED=1): coqc must accept them all
 	@RANDOM_PROOFS=200 $(MAKE) --no-print-directory proofs

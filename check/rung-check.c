@@ -3305,6 +3305,20 @@ static int finish(enum verdict verdict)
     return verdict;
 }
 
+/* The likeliest mistake on the command line. */
+static const char first_words[] = "rung-certificate ";
+
+static bool begins(struct bytes file, const char *text)
+{
+    return file.size >= strlen(text) && memcmp(file.data, text, strlen(text)) == 0;
+}
+
+static enum verdict swapped(void)
+{
+    snprintf(run.reason, sizeof run.reason, "the second file is the certificate; type: rung-check CERTIFICATE MODEL");
+    return MALFORMED;
+}
+
 int main(int argc, char **argv)
 {
     for (int i = 1; i < argc && argv[i][0] == '-'; i++) {
@@ -3330,7 +3344,9 @@ int main(int argc, char **argv)
     struct bytes certificate = {0}, model = {0};
     enum verdict verdict = MALFORMED;
     if (read_whole(&certificate, argv[1]) && read_whole(&model, argv[2])) {
-        verdict = judge(certificate, model, memory_limit);
+        verdict = begins(model, first_words) && !begins(certificate, first_words)
+                      ? swapped()
+                      : judge(certificate, model, memory_limit);
         const char *word = verdict == REJECTED    ? "rejected: "
                            : verdict != MALFORMED ? ""
                            : run.given_up         ? "given up: "
