@@ -113,29 +113,28 @@ static void undo_decays(size_t number, const rwkv7_chunk *k, const context *c)
 {
     const rung_backward *b = c->at.b;
     size_t token = number * SUBCHUNK, dk = k->dk;
-    rung_chunk_kernels_get()->undo_crossed(
-        &(rung_crossed_back){.r = k->r,
-                             .a = k->a,
-                             .b = k->b,
-                             .k = k->k,
-                             .w = k->w,
-                             .reads = c->dreads,
-                             .asks = c->dasks,
-                             .from_r = c->from_r,
-                             .from_a = c->from_a,
-                             .to_b = c->to_b,
-                             .to_k = c->to_k,
-                             .through = c->through,
-                             .since = k->since,
-                             .until = k->until,
-                             .dr = rung_back_din(b->din[RWKV7_R], &c->at, token, dk),
-                             .da = rung_back_din(b->din[RWKV7_A], &c->at, token, dk),
-                             .db = rung_back_din(b->din[RWKV7_B], &c->at, token, dk),
-                             .dk = rung_back_din(b->din[RWKV7_K], &c->at, token, dk),
-                             .dw = rung_back_din(b->din[RWKV7_W], &c->at, token, dk),
-                             .row = k->key_row,
-                             .n = k->n,
-                             .d = dk});
+    rung_chunk_kernels_get()->undo_crossed(&(rung_crossed_back){.r = k->r,
+                                                                .a = k->a,
+                                                                .b = k->b,
+                                                                .k = k->k,
+                                                                .w = k->w,
+                                                                .reads = c->dreads,
+                                                                .asks = c->dasks,
+                                                                .from_r = c->from_r,
+                                                                .from_a = c->from_a,
+                                                                .to_b = c->to_b,
+                                                                .to_k = c->to_k,
+                                                                .through = c->through,
+                                                                .since = k->since,
+                                                                .until = k->until,
+                                                                .dr = rung_back_din(b->din[RWKV7_R], &c->at, token, dk),
+                                                                .da = rung_back_din(b->din[RWKV7_A], &c->at, token, dk),
+                                                                .db = rung_back_din(b->din[RWKV7_B], &c->at, token, dk),
+                                                                .dk = rung_back_din(b->din[RWKV7_K], &c->at, token, dk),
+                                                                .dw = rung_back_din(b->din[RWKV7_W], &c->at, token, dk),
+                                                                .row = k->key_row,
+                                                                .n = k->n,
+                                                                .d = dk});
 }
 
 static void undo(float *D, const float *S, const float *after, size_t number, const void *c_)

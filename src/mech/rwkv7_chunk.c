@@ -27,10 +27,10 @@ size_t rung_rwkv7_chunk_size(const rung_mech_conf *conf)
 rwkv7_chunk rung_rwkv7_chunk_new(const rung_mech_conf *conf, float *scratch)
 {
     rwkv7_chunk c = {.dk = conf->dk,
-               .dv = conf->dv,
-               .key_row = conf->heads * conf->dk,
-               .value_row = conf->heads * conf->dv,
-               .reads = scratch};
+                     .dv = conf->dv,
+                     .key_row = conf->heads * conf->dk,
+                     .value_row = conf->heads * conf->dv,
+                     .reads = scratch};
     size_t rows = SUBCHUNK * c.dk;
     c.asks = c.reads + SUBCHUNK * CHUNK;
     c.u = c.asks + SUBCHUNK * CHUNK;

@@ -13,12 +13,12 @@
 typedef struct rwkv7_chunk {
     const float *r, *w, *k, *v, *a, *b;
     size_t n, next, dk, dv, key_row, value_row; /* next: tokens of the next chunk */
-    float *reads, *asks;      /* [SUBCHUNK][CHUNK] pairs that o_t and s_t read: with s, then with v */
-    float *u, *rest;          /* panels of s and v, RWKV7_BOTH rows; [SUBCHUNK][chunk_wide(dv)] s */
-    float *decays;            /* [SUBCHUNK][dk] w */
-    float *since, *until;     /* [SUBCHUNK][dk] E_t0, E_nt */
-    float *faded_r, *faded_a; /* [SUBCHUNK][dk] */
-    float *ended;             /* [RWKV7_BOTH][dk] b, then k, faded to the end */
+    float *reads, *asks;                        /* [SUBCHUNK][CHUNK] pairs that o_t and s_t read: with s, then with v */
+    float *u, *rest;                            /* panels of s and v, RWKV7_BOTH rows; [SUBCHUNK][chunk_wide(dv)] s */
+    float *decays;                              /* [SUBCHUNK][dk] w */
+    float *since, *until;                       /* [SUBCHUNK][dk] E_t0, E_nt */
+    float *faded_r, *faded_a;                   /* [SUBCHUNK][dk] */
+    float *ended;                               /* [RWKV7_BOTH][dk] b, then k, faded to the end */
 } rwkv7_chunk;
 enum { RWKV7_BOTH = 2 * SUBCHUNK };
 
