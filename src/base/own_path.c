@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 #if defined(__APPLE__)
-#include <mach-o/dyld.h>
+int _NSGetExecutablePath(char *path, uint32_t *size); /* of dyld */
 #endif
 
 static bool find_self(char *path, size_t size)
