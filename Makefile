@@ -39,6 +39,7 @@ ISA_OPT   ?= $(if $(SANITIZE),-O1,-O3)
 # A file named *_isa.c is compiled once per instruction set, each time with another name suffix. ISAS is in config.mk.
 ISA_FLAGS_ref    := -DRUNG_ISA_SUFFIX=_ref
 ISA_FLAGS_avx2   := -DRUNG_ISA_SUFFIX=_avx2 -mavx2 -mfma
+ISA_FLAGS_neon   := -DRUNG_ISA_SUFFIX=_neon -DRUNG_NEON
 ISA_FLAGS_avx512 := -DRUNG_ISA_SUFFIX=_avx512 -mavx512f -mavx512dq -mavx512vl -mavx512bw -mfma -mprefer-vector-width=512
 # bf16_isa.c is also compiled for these.
 BF16_ISAS = $(if $(filter avx512,$(ISAS)),avx512_bf16)
@@ -46,12 +47,12 @@ ISA_FLAGS_avx512_bf16 := $(filter-out -DRUNG%,$(ISA_FLAGS_avx512)) -DRUNG_ISA_SU
 
 .PHONY: all static config deps deps-test plots mpi debug compile-commands dist test asan tsan test-arm npm-engines test-engines test-slurm fuzz fuzz-smoke soak drift-soak \
         mutate-premises learn bench bench-commands bench-ranks peer proofs check-coverage layers format format-check table table-trained \
-        install uninstall help clean test-dist packages unit unit-plain smoke-build cli proofs-random
+        install uninstall help clean site nightly test-dist packages unit unit-plain smoke-build cli proofs-random
 
 # Goals that compile nothing in this make: they need no configuration, or install first and call make again.
 OUTER := deps deps-test plots mpi debug dist test asan tsan test-arm npm-engines test-engines test-slurm fuzz fuzz-smoke soak drift-soak mutate-premises learn bench bench-ranks \
          peer proofs proofs-random check-coverage layers format format-check table table-trained uninstall help clean \
-         test-dist packages
+         site nightly test-dist packages
 
 MAKEFLAGS += --no-print-directory
 
@@ -107,6 +108,13 @@ $(BUILD)/gen/bench_peer.inc: src/bench/bench_peer.py
 	@sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/^/"/' -e 's/$$/\\n"/' $< > $@
 $(BUILD)/obj/bench/bench_peer.o: $(BUILD)/gen/bench_peer.inc
 $(BUILD)/obj/bench/bench_peer.o: ALL_CFLAGS += -I$(BUILD)/gen
+
+# The scripts that rung replay starts engines with, likewise.
+$(BUILD)/gen/%.mjs.inc: src/audit/%.mjs
+	@mkdir -p $(@D)
+	@sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/^/"/' -e 's/$$/\\n"/' $< > $@
+$(BUILD)/obj/audit/engine_ask.o: $(BUILD)/gen/llama-cpp.mjs.inc $(BUILD)/gen/onnx-runtime.mjs.inc
+$(BUILD)/obj/audit/engine_ask.o: ALL_CFLAGS += -I$(BUILD)/gen
 
 # The page of rung report: files as bytes of C.
 $(BUILD)/gen/page.%.inc: src/report/page.%
@@ -345,6 +353,11 @@ proofs: ## compile the proofs, run coqchk, look for axioms, check the example in
 	@$(MAKE) --no-print-directory -j2 $(BUILD)/rung $(BUILD)/test/proofs/emit
 	@BUILD=$(BUILD) tests/proofs/test.sh full
 
+nightly: deps-test ## what documents print and what takes long: blocks marked nightly, the example of every help, recipes
+	@$(MAKE) -j2 all $(call if_mpi,$(BUILD))
+	@RUNG=$(BUILD)/rung $(PYTHON) tests/printed.py nightly
+	@BUILD=$(BUILD) scripts/learn.sh recipes
+
 proofs-random: ## 200 random verdicts as files for Coq (RANDOM_SEED=1): coqc must accept them all
 	@RANDOM_PROOFS=200 $(MAKE) --no-print-directory proofs
 
@@ -461,6 +474,13 @@ table-trained: deps ## run experiments/table.json again, and write what rung tab
 	@$(BUILD)/rung report $(BUILD)/table.db -o $(BUILD)/table.html --json > $(BUILD)/table-trained.json
 	@cp $(BUILD)/table-trained.json experiments/table-trained.json
 
+# ---- documentation --------------------------------------------------------------------------------------------------
+
+site: ## the documentation as pages with a search, in build/site; they need no network
+	@scripts/deps.sh build site
+	@$(MAKE) $(BUILD)/rung
+	@$(PYTHON) scripts/site.py $(BUILD)/rung $(BUILD)/site
+
 # ---- install ------------------------------------------------------------------------------------------------------------
 
 BASHCOMP := $(DESTDIR)$(PREFIX)/share/bash-completion/completions
@@ -497,6 +517,7 @@ install: all ## PREFIX=/usr/local DESTDIR=: command, libraries, headers, Python,
 	    install -m 644 python/rung/*.py python/rung/py.typed "$(DESTDIR)$$dir/rung/"; }
 	install -d $(DOCDIR)/examples && install -m 644 $(DOC_PAGES) $(DOCDIR)/
 	find docs -type f | while read -r file; do install -D -m 644 "$$file" "$(DOCDIR)/$$file" || exit 1; done
+	[ ! -e $(BUILD)/site/index.html ] || { rm -rf $(DOCDIR)/html && cp -R $(BUILD)/site $(DOCDIR)/html; }
 	install -m 755 examples/*.sh $(DOCDIR)/examples/ && \
 	    install -m 644 $(filter-out %.sh,$(wildcard examples/*.*)) $(DOCDIR)/examples/
 	$(BUILD)/rung man > $(MANDIR)/rung.1

@@ -58,6 +58,7 @@ python_tests() {
         job other "python/$(basename "$file" .py)" env RUNG_LIBRARY="$BUILD/librung.so.0" RUNG="$BUILD/rung" \
             PYTHONPATH="$PWD/python" PYTHONDONTWRITEBYTECODE=1 "$PYTHON" "$file"
     done
+    job other examples env RUNG="$BUILD/rung" "$PYTHON" tests/printed.py examples
 }
 
 # Threads under ThreadSanitizer: the tests that the Makefile has built. `make tsan` and `make soak` run more of them.
@@ -102,6 +103,15 @@ proof_tests() {
     fi
 }
 
+# The documentation as a site, where the program that reads Markdown is installed.
+site_tests() {
+    if "$PYTHON" -c 'import markdown_it' 2>/dev/null; then
+        job other site "$PYTHON" tests/site.py "$BUILD/rung"
+    else
+        skip_job site "python3-markdown-it is not installed"
+    fi
+}
+
 fuzz_smoke() {
     local source name
     for source in fuzz/fuzz_*.c; do
@@ -120,6 +130,7 @@ all)
     check_tests check-asan "$BUILD/asan" "${asan_environment[@]}"
     python_tests
     tree_checks
+    site_tests
     asan_unit_tests
     tsan_tests
     plain_unit_tests

@@ -284,7 +284,6 @@ static const rung_option options[] = {
     TEXT("extra", extra, "JSON", "an object whose members every request gets", NULL),
     NUMBER("wait", wait, "S", "seconds to wait for a store that another program holds", "60", 0, 86400),
     {.name = "dry-run",
-     .letter = 'n',
      .kind = RUNG_OPTION_FLAG,
      .at = offsetof(probe_values, dry_run),
      .help = "say how many requests and tokens it would take, and ask nobody"},

@@ -40,8 +40,9 @@ typedef enum rung_act {
     RUNG_ACT_SILU,
     RUNG_ACT_SIGMOID,
     RUNG_ACT_SOFTPLUS,
-    RUNG_ACT_LOG_GATE, /* -softplus(-x) / 16 */
-    RUNG_ACT_KEEP,     /* e^{-e^{-1/2} sigmoid(x)} */
+    RUNG_ACT_LOG_GATE,  /* -softplus(-x) / 16 */
+    RUNG_ACT_KEEP,      /* e^{-e^{-1/2} sigmoid(x)} */
+    RUNG_ACT_GELU_TANH, /* x sigmoid(2 sqrt(2/pi) (x + 0.044715 x^3)) */
 } rung_act;
 
 /* The constants of one AdamW step, the same for all parameters: the gradient is g clip, and w is multiplied by

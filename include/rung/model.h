@@ -79,8 +79,12 @@ typedef enum rung_mlp {
     /* an arbitrary function: named coordinates, rounded to integers, are the key; the row of that key is assigned to
      * other named coordinates; a missing key is an error */
     RUNG_MLP_TABLE,
-    RUNG_MLP_GELU_TANH, /* the approximation of gelu that GPT-2 uses: x sigmoid(1.5957691 (x + 0.044715 x^3)) */
+    RUNG_MLP_GELU_TANH,  /* the approximation of gelu that GPT-2 uses: x sigmoid(1.5957691 (x + 0.044715 x^3)) */
+    RUNG_MLP_GEGLU_TANH, /* as swiglu, with that approximation on the gate (Gemma) */
 } rung_mlp;
+
+/* swiglu and geglu_tanh: a second projection, `gate`, is activated and multiplies the first. */
+bool rung_mlp_is_gated(rung_mlp kind);
 
 extern const char *const rung_positions_names[], *const rung_norm_names[], *const rung_mlp_names[]; /* [kind-1] */
 
@@ -99,7 +103,13 @@ typedef struct rung_model_spec {
     /* number of chain-of-thought tokens: the last `thoughts` token ids and read-out rows. If row answers-thoughts+e is
      * the argmax, token vocab-thoughts+e is appended and decoding continues */
     size_t thoughts;
+    /* what every norm adds to a mean square before its root; 0: RUNG_NORM_EPSILON. Rows of length 1 add 1e-6. */
+    double norm_epsilon;
 } rung_model_spec;
+
+#define RUNG_NORM_EPSILON 1e-5
+/* What the norms of a model add: norm_epsilon, or RUNG_NORM_EPSILON. */
+double rung_model_norm_epsilon(const rung_model_spec *spec);
 
 /* ---- model ------------------------------------------------------------------------------------------------------- */
 

@@ -9,6 +9,8 @@
 
 #if defined(__AVX2__)
 #include <immintrin.h>
+#elif defined(RUNG_NEON)
+#include <arm_neon.h>
 #endif
 
 typedef double real;
@@ -27,6 +29,9 @@ typedef double lanes __attribute__((vector_size(VECTOR_BYTES)));
 #define max_lanes(a, b)    _mm256_max_pd(a, b)
 #define min_lanes(a, b)    _mm256_min_pd(a, b)
 #define is_any(x)          (!_mm256_testz_si256((__m256i)(x), (__m256i)(x)))
+#elif defined(RUNG_NEON)
+#define fma_lanes(a, b, c) ((lanes)vfmaq_f64((float64x2_t)(c), (float64x2_t)(a), (float64x2_t)(b)))
+#include "attend_plain.h"
 #else
 #define fma_lanes(a, b, c) ((a) * (b) + (c)) /* without a fused operation this is called only where a * b is exact */
 #include "attend_plain.h"

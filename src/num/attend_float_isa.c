@@ -10,6 +10,8 @@
 
 #if defined(__AVX2__)
 #include <immintrin.h>
+#elif defined(RUNG_NEON)
+#include <arm_neon.h>
 #endif
 
 typedef float real;
@@ -29,6 +31,9 @@ typedef int32_t places __attribute__((vector_size(VECTOR_BYTES)));
 #define max_lanes(a, b)    _mm256_max_ps(a, b)
 #define min_lanes(a, b)    _mm256_min_ps(a, b)
 #define is_any(x)          (!_mm256_testz_si256((__m256i)(x), (__m256i)(x)))
+#elif defined(RUNG_NEON)
+#define fma_lanes(a, b, c) ((lanes)vfmaq_f32((float32x4_t)(c), (float32x4_t)(a), (float32x4_t)(b)))
+#include "attend_plain.h"
 #else
 #define fma_lanes(a, b, c) ((a) * (b) + (c)) /* called only where a * b is exact */
 #include "attend_plain.h"

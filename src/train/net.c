@@ -138,7 +138,7 @@ static void place_group(rung_net *net, net_group *group, const rung_mech_conf *c
         snprintf(name, sizeof name, "layers.%zu.mix.%zu.%s", layer, index, conf->mech->inputs[i].name);
         group->input[i] =
             (net_input){conf_uses(conf, i) ? linear_of(net, name) : no_linear(), offset_of(net, name, ".A"),
-                        offset_of(net, name, ".conv"), offset_of(net, name, "")};
+                        offset_of(net, name, ".conv"), offset_of(net, name, ""), offset_of(net, name, "_norm")};
     }
     snprintf(name, sizeof name, "layers.%zu.mix.%zu.gate", layer, index);
     group->gate = linear_of(net, name);
@@ -198,10 +198,6 @@ static rung_status check_trainable(const rung_net *net, const rung_model *model,
         if (rung_model_mlp(model, i) == RUNG_MLP_TABLE)
             return rung_fail(err, RUNG_USAGE,
                              "layer %zu: mlp=table has no gradient and cannot be trained; use relu, gelu or swiglu", i);
-        if (rung_model_mlp(model, i) == RUNG_MLP_GELU_TANH)
-            return rung_fail(err, RUNG_USAGE,
-                             "layer %zu: mlp=gelu_tanh is for models made elsewhere and has no gradient here; use gelu",
-                             i);
         for (size_t g = 0; g < net->arch.layer[i].group_count; g++)
             if (!net->arch.layer[i].group[g].mech->backward_f32)
                 return rung_fail(err, RUNG_USAGE,
