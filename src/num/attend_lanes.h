@@ -10,8 +10,6 @@
 #ifndef RUNG_NUM_ATTEND_LANES_H
 #define RUNG_NUM_ATTEND_LANES_H
 
-#include <assert.h>
-
 #include "attend.h"
 
 typedef real_bits ints __attribute__((vector_size(VECTOR_BYTES)));
@@ -423,6 +421,7 @@ static inline void *take_room(char **room, size_t bytes)
     return out;
 }
 
+/* Takes (dk + dv_room) (lanes + 2 KEYS) reals and less than 64 bytes for each of seven alignments: RUNG_ATTEND_SCRATCH. */
 static inline void divide_scratch(work *w, const rung_attend *job)
 {
     const size_t k_row = w->dk * sizeof(real), v_row = w->dv_room * sizeof(real);
@@ -431,7 +430,6 @@ static inline void divide_scratch(work *w, const rung_attend *job)
     w->num = take_room(&room, w->dv_room * w->vectors * sizeof(lanes));
     w->k = take_room(&room, KEYS * k_row), w->split_k = take_room(&room, KEYS * k_row);
     w->v = take_room(&room, KEYS * v_row), w->split_v = take_room(&room, KEYS * v_row);
-    assert((size_t)(room - (char *)job->scratch) <= sizeof(double) * RUNG_ATTEND_SCRATCH(job->dk, job->dv));
     memset(w->num, 0, (size_t)(room - (char *)w->num));
 }
 
