@@ -42,8 +42,9 @@ T = {2: 12.706204736, 3: 4.302652730, 4: 3.182446305, 5: 2.776445105}
 cells = {(c["arch"], c["task"], c["dk"]): c for c in summary["cells"]}
 shown = 0
 for cell in doc["cells"]:
-    for t in cell["trained"]:
-        want = cells[cell["arch"], t["task"], t["dk"]]
+    t = cell["trained"]
+    if t:
+        want = cells[cell["arch"], t["task"], t["thoughts"]]
         assert t["task"].split()[0] == cell["task"].split()[0]
         assert (t["accuracy"], t["low"], t["high"]) == tuple(want["accuracy"][k] for k in ("mean", "low", "high"))
         assert (t["runs"], t["rate"], t["steps"], t["version"]) == (want["runs"], want["rate"], want["steps"], want["version"])
