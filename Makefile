@@ -39,6 +39,7 @@ ISA_OPT   ?= $(if $(SANITIZE),-O1,-O3)
 # A file named *_isa.c is compiled once per instruction set, each time with another name suffix. ISAS is in config.mk.
 ISA_FLAGS_ref    := -DRUNG_ISA_SUFFIX=_ref
 ISA_FLAGS_avx2   := -DRUNG_ISA_SUFFIX=_avx2 -mavx2 -mfma
+ISA_FLAGS_neon   := -DRUNG_ISA_SUFFIX=_neon -DRUNG_NEON
 ISA_FLAGS_avx512 := -DRUNG_ISA_SUFFIX=_avx512 -mavx512f -mavx512dq -mavx512vl -mavx512bw -mfma -mprefer-vector-width=512
 # bf16_isa.c is also compiled for these.
 BF16_ISAS = $(if $(filter avx512,$(ISAS)),avx512_bf16)
@@ -46,12 +47,12 @@ ISA_FLAGS_avx512_bf16 := $(filter-out -DRUNG%,$(ISA_FLAGS_avx512)) -DRUNG_ISA_SU
 
 .PHONY: all static config deps deps-test plots mpi debug compile-commands dist test asan tsan test-arm npm-engines test-engines test-slurm fuzz fuzz-smoke soak drift-soak \
         mutate-premises learn bench bench-commands bench-ranks peer proofs check-coverage layers format format-check table table-trained \
-        install uninstall help clean test-dist packages unit unit-plain smoke-build cli proofs-random
+        install uninstall help clean site test-dist packages unit unit-plain smoke-build cli proofs-random
 
 # Goals that compile nothing in this make: they need no configuration, or install first and call make again.
 OUTER := deps deps-test plots mpi debug dist test asan tsan test-arm npm-engines test-engines test-slurm fuzz fuzz-smoke soak drift-soak mutate-premises learn bench bench-ranks \
          peer proofs proofs-random check-coverage layers format format-check table table-trained uninstall help clean \
-         test-dist packages
+         site test-dist packages
 
 MAKEFLAGS += --no-print-directory
 
@@ -461,6 +462,13 @@ table-trained: deps ## run experiments/table.json again, and write what rung tab
 	@$(BUILD)/rung report $(BUILD)/table.db -o $(BUILD)/table.html --json > $(BUILD)/table-trained.json
 	@cp $(BUILD)/table-trained.json experiments/table-trained.json
 
+# ---- documentation --------------------------------------------------------------------------------------------------
+
+site: ## the documentation as pages with a search, in build/site; they need no network
+	@scripts/deps.sh build site
+	@$(MAKE) $(BUILD)/rung
+	@$(PYTHON) scripts/site.py $(BUILD)/rung $(BUILD)/site
+
 # ---- install ------------------------------------------------------------------------------------------------------------
 
 BASHCOMP := $(DESTDIR)$(PREFIX)/share/bash-completion/completions
@@ -497,6 +505,7 @@ install: all ## PREFIX=/usr/local DESTDIR=: command, libraries, headers, Python,
 	    install -m 644 python/rung/*.py python/rung/py.typed "$(DESTDIR)$$dir/rung/"; }
 	install -d $(DOCDIR)/examples && install -m 644 $(DOC_PAGES) $(DOCDIR)/
 	find docs -type f | while read -r file; do install -D -m 644 "$$file" "$(DOCDIR)/$$file" || exit 1; done
+	[ ! -e $(BUILD)/site/index.html ] || { rm -rf $(DOCDIR)/html && cp -R $(BUILD)/site $(DOCDIR)/html; }
 	install -m 755 examples/*.sh $(DOCDIR)/examples/ && \
 	    install -m 644 $(filter-out %.sh,$(wildcard examples/*.*)) $(DOCDIR)/examples/
 	$(BUILD)/rung man > $(MANDIR)/rung.1

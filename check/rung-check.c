@@ -1053,9 +1053,10 @@ static bool take(struct parser *p, char c)
 enum { MAX_RANK = 8 }; /* of a tensor; no array has more elements */
 
 struct json {
-    enum { JSON_TRUE, JSON_FALSE, JSON_NULL, JSON_INTEGER, JSON_OBJECT, JSON_ARRAY, JSON_TEXT } kind;
+    enum { JSON_TRUE, JSON_FALSE, JSON_NULL, JSON_INTEGER, JSON_OBJECT, JSON_ARRAY, JSON_TEXT, JSON_REAL } kind;
     struct text key, text; /* key: of a member; text: decoded */
     size_t integer, count; /* count: of children */
+    double real;
     struct json *first, *next;
 };
 
@@ -1174,7 +1175,33 @@ static void json_children(struct parser *p, struct json *parent, int depth)
     if (parent->kind == JSON_OBJECT) no_duplicate_keys(p, parent);
 }
 
-/* Nothing in a model file is negative or a fraction. */
+/* Digits, then perhaps a point and digits, then perhaps e, a sign and digits: the double nearest to it. */
+static bool real_number(double *value, struct text word)
+{
+    char copy[64];
+    size_t i = 0, digits = 0;
+    if (word.len == 0 || word.len >= sizeof copy) return false;
+    memcpy(copy, word.at, word.len), copy[word.len] = 0;
+    while (isdigit((unsigned char)copy[i])) i++, digits++;
+    if (digits == 0 || (digits > 1 && copy[0] == '0')) return false;
+    if (copy[i] == '.')
+        for (i++, digits = 0; isdigit((unsigned char)copy[i]); i++) digits++;
+    if (digits == 0) return false;
+    if (copy[i] == 'e' || copy[i] == 'E') {
+        i += copy[i + 1] == '-' || copy[i + 1] == '+' ? 2 : 1;
+        for (digits = 0; isdigit((unsigned char)copy[i]); i++) digits++;
+    }
+    *value = strtod(copy, NULL);
+    return digits > 0 && i == word.len;
+}
+
+static bool in_number(const char *at, const char *first)
+{
+    bool sign = (*at == '-' || *at == '+') && at > first && (at[-1] == 'e' || at[-1] == 'E');
+    return isalnum((unsigned char)*at) || *at == '.' || sign;
+}
+
+/* Nothing in a model file is negative. */
 static struct json *json_value(struct parser *p, int depth)
 {
     static const char *const words[] = {"true", "false", "null"}; /* in the order of the kinds; then JSON_INTEGER */
@@ -1192,10 +1219,11 @@ static struct json *json_value(struct parser *p, int depth)
         return value;
     }
     struct text word = {p->at, 0};
-    for (; p->at < p->end && (isalnum((unsigned char)*p->at) || *p->at == '.'); p->at++) word.len++;
+    for (; p->at < p->end && in_number(p->at, word.at); p->at++) word.len++;
     value->kind = index_of(word, words, 3);
-    if (value->kind == JSON_INTEGER && !canonical(&value->integer, word, SIZE_MAX >> 6))
-        bad(p, "a value expected, or a number is too large, has leading zeros or is not written as a whole one");
+    if (value->kind != JSON_INTEGER || canonical(&value->integer, word, SIZE_MAX >> 6)) return value;
+    value->kind = JSON_REAL;
+    if (!real_number(&value->real, word)) bad(p, "a value expected, or a number is too large or has leading zeros");
     return value;
 }
 
@@ -1586,7 +1614,9 @@ enum { BASE_LINEAR, BASE_MAMBA2, BASE_GDELTA };
 struct shape {
     enum mechanism mechanism;
     size_t heads; /* 0: not given */
-    size_t dk, dv, conv, gate, unit;
+    size_t dk, dv, conv, gate, unit, qk_norm;
+    size_t kv;    /* heads of keys and values; in the text 0: as many as heads */
+    double scale; /* 0: none */
     size_t window, phi, norm, base, levels, block, chosen, comp, branches, lambda, own;
 };
 
@@ -1604,6 +1634,8 @@ static const struct key {
     {"conv", EVERY, offsetof(struct shape, conv), 0, 64, 0, {0}},
     {"gate", EVERY, offsetof(struct shape, gate), 0, 1, 0, {0}},
     {"unit", EVERY, offsetof(struct shape, unit), 0, 1, 0, {0}},
+    {"qknorm", EVERY, offsetof(struct shape, qk_norm), 0, 1, 0, {0}},
+    {"kv", 1 << FULL | 1 << WINDOW, offsetof(struct shape, kv), 0, 65536, 0, {0}},
     {"W", 1 << WINDOW, offsetof(struct shape, window), 1, INT32_MAX, 64, {0}},
     {"phi", 1 << LINEAR, offsetof(struct shape, phi), 0, 3, ELU1, {"elu1", "relu", "identity", "taylor2"}},
     {"norm", 1 << LINEAR, offsetof(struct shape, norm), 0, 1, 1, {0}},
@@ -1653,11 +1685,17 @@ static size_t number_up_to(const struct parser *p, struct text word, size_t low,
     return value;
 }
 
-static void read_key(struct parser *p, struct shape *shape, bool seen[KEYS])
+static void read_key(struct parser *p, struct shape *shape, bool seen[KEYS + 1])
 {
     struct text name = next_word(p, "_");
     if (!take(p, '=')) bad(p, "'=' expected");
     struct text value = next_word(p, "._-");
+    if (is(name, "scale")) {
+        if (seen[KEYS]) bad(p, "a key comes twice");
+        if (!real_number(&shape->scale, value) || shape->scale > 65536) bad(p, "a number up to 65536 expected");
+        seen[KEYS] = true;
+        return;
+    }
     size_t i = 0;
     while (i < KEYS && !(is(name, keys[i].name) && keys[i].mechanisms >> shape->mechanism & 1)) i++;
     if (i == KEYS) bad(p, "an unknown key");
@@ -1671,7 +1709,7 @@ static void read_key(struct parser *p, struct shape *shape, bool seen[KEYS])
 
 static struct shape read_mechanism(struct parser *p)
 {
-    bool seen[KEYS] = {false};
+    bool seen[KEYS + 1] = {false}; /* the last: of scale */
     struct text name = next_word(p, "-");
     struct shape shape = {.mechanism = (enum mechanism)index_of(name, mechanism_names, MECHANISMS)};
     if (shape.mechanism == MECHANISMS) reject("arch: mechanism '%.*s' cannot be certified", SHOW(name));
@@ -1681,6 +1719,7 @@ static struct shape read_mechanism(struct parser *p)
     if (take(p, '@')) shape.heads = number_up_to(p, next_word(p, ""), 1, 65536);
     if (mixture.mixed && (shape.mechanism == LOGLINEAR || shape.mechanism == SPARSE))
         reject("arch: '%.*s' takes one format for everything", SHOW(name));
+    if (shape.unit && shape.qk_norm) reject("arch: unit=1 and qknorm=1 exclude each other");
     if (shape.comp != 0) reject("arch: sparse with another compression than the mean cannot be certified");
     if (shape.mechanism == SPARSE && shape.window > 0 && shape.branches == 0)
         reject("arch: sparse with W > 0 needs branches=nsa");
@@ -1747,6 +1786,7 @@ struct config {
     struct text mlp;
     enum positions positions;
     enum norm norm;
+    double norm_epsilon;
 };
 
 enum source { PLAIN, TIMED, RATE, LOG_GATE, GATE, DECAY, SOFTPLUS };
@@ -1759,9 +1799,10 @@ struct matrix { /* or the weights of a norm, a row */
 struct input {
     const char *name;
     enum source source;
-    size_t width; /* numbers per head */
+    size_t heads, width; /* numbers per head */
     struct matrix project;
     double *a;              /* RATE: A; DECAY: exp(A) */
+    double *norm;           /* [dk], of queries and keys: qknorm */
     double *taps, *history; /* conv: [row][K], [K-1][row] with the oldest token first */
     double *row;            /* of the present token */
 };
@@ -1822,7 +1863,7 @@ struct model {
     double *embed, *positions, *cos, *sin;
     struct matrix final, readout;
     double *x, *h, *mixed, *hidden, *hidden_gate; /* rows of the present token */
-    double r_d, eps_norm, eps_unit;               /* r(d), r(10^-5), r(10^-6) */
+    double r_d, eps_norm, eps_unit;               /* r(d), r(norm_epsilon), r(10^-6) */
 };
 
 static size_t word_in(const char *const *words, size_t count, struct text word, const char *what)
@@ -1860,6 +1901,14 @@ static struct config read_config(struct text source)
     c.positions = (enum positions)word_in(position_words, 4, text_of(object, "positions", "rung.config"), "positions");
     c.norm = (enum norm)word_in(norm_words, 3, text_of(object, "norm", "rung.config"), "norm");
     if (!causal || causal->kind != JSON_TRUE) reject("rung.config: the model must be causal");
+    struct json *epsilon = member(object, "norm_epsilon");
+    c.norm_epsilon = 1e-5;
+    if (epsilon) {
+        c.norm_epsilon = epsilon->kind == JSON_REAL ? epsilon->real : 0;
+        if (epsilon->kind == JSON_INTEGER) c.norm_epsilon = (double)epsilon->integer;
+        if (!(c.norm_epsilon > 0 && c.norm_epsilon <= 1)) reject("rung.config: 'norm_epsilon' is out of range");
+        known++;
+    }
     if (c.d_in != 0 || c.thoughts != 0) reject("rung.config: features and thoughts cannot be certified");
     if (object->count != known) reject("rung.config: it has keys that are not known");
     return c;
@@ -1895,10 +1944,18 @@ static struct matrix take_norm(struct file *file, const struct config *c, const 
     return norm;
 }
 
+/* Heads of what is kept of a token, or of a state. */
+static size_t kept_heads(const struct shape *s)
+{
+    return s->kv ? s->kv : s->heads;
+}
+
 static void add_input(struct group *g, const char *name, enum source source, size_t width, double **row)
 {
     struct input *in = &g->input[g->inputs++];
-    *in = (struct input){.name = name, .source = source, .width = width, .row = numbers(times(g->shape.heads, width))};
+    *in = (struct input){.name = name, .source = source, .heads = g->shape.heads, .width = width};
+    if (g->inputs == K + 1 || g->inputs == V + 1) in->heads = kept_heads(&g->shape);
+    in->row = numbers(times(in->heads, width));
     *row = in->row;
 }
 
@@ -1924,12 +1981,13 @@ static void list_inputs(struct group *g)
 static void load_input(struct file *file, const struct config *c, const struct shape *s, struct input *in,
                        const char *name, size_t order)
 {
-    size_t row = s->heads * in->width;
+    size_t row = in->heads * in->width;
     if (in->source != RATE) in->project = take_matrix(file, name_of("%s.%s", name, in->name), row, c->d);
     if (in->source == RATE || in->source == DECAY)
         in->a = take_weights(file, name_of("%s.%s.A", name, in->name), s->heads, VECTOR);
     if (in->source == RATE) memcpy(in->row, in->a, s->heads * sizeof *in->a);
     for (size_t h = 0; h < s->heads && in->source == DECAY; h++) in->a[h] = exponential(in->a[h]);
+    if (s->qk_norm && order <= K) in->norm = take_weights(file, name_of("%s.%s_norm", name, in->name), s->dk, VECTOR);
     if (s->conv >= 1 && order <= V) {
         in->taps = take_weights(file, name_of("%s.%s.conv", name, in->name), row, s->conv);
         in->history = numbers(times(row, s->conv - 1));
@@ -1943,6 +2001,7 @@ static void load_group(struct file *file, const struct config *c, struct group *
     if (s->dk == 0) s->dk = c->dk;
     if (s->dv == 0) s->dv = c->dv;
     if (s->heads > 65536 || s->dk > 1 << 20 || s->dv > 1 << 20) reject("rung.config: heads, dk or dv is out of range");
+    if (s->kv > s->heads || (s->kv && s->heads % s->kv)) reject("arch: kv does not divide the heads");
     if (s->phi == TAYLOR2 && s->dk > 1024) reject("arch: taylor2 wants dk up to 1024");
     if (c->positions == ROTARY && (s->dk != c->dk || s->dk % 2))
         reject("arch: with rotary positions every dk is that of the config, and even");
@@ -2023,7 +2082,7 @@ static void load_layer(struct file *file, struct model *m, size_t index, const s
         load_group(file, c, &layer->groups[g], name_of("%s.mix.%zu", name, g));
         const struct shape *s = &layer->groups[g].shape;
         layer->width += s->heads * s->dv;
-        m->token_bytes += 64 + (keeps_tokens(s) ? 16 * (uint64_t)s->heads * (s->dk + s->dv) : 0);
+        m->token_bytes += 64 + (keeps_tokens(s) ? 16 * (uint64_t)kept_heads(s) * (s->dk + s->dv) : 0);
     }
     layer->out = take_matrix(file, name_of("%s.out", name), c->d, layer->width);
     if (layer->mlp == MLP_TABLE) load_table(file, &layer->table, mlp, c->d);
@@ -2071,7 +2130,7 @@ static struct model load_model(struct file *file, const struct arch *arch)
     for (size_t l = 0; l < m.count; l++) widest = m.layers[l].width > widest ? m.layers[l].width : widest;
     m.x = numbers(c->d), m.h = numbers(c->d), m.mixed = numbers(widest);
     m.hidden = numbers(c->d_mlp), m.hidden_gate = numbers(c->d_mlp);
-    m.r_d = r((double)c->d), m.eps_norm = r(1e-5), m.eps_unit = r(1e-6);
+    m.r_d = r((double)c->d), m.eps_norm = r(c->norm_epsilon), m.eps_unit = r(1e-6);
     return m;
 }
 
@@ -2193,7 +2252,7 @@ static void keep_token(const struct group *g, size_t slot_index)
     const struct shape *s = &g->shape;
     double *slot = g->state + slot_index * g->slot,
            *scales = g->scales ? g->scales + slot_index * g->slot_scales : NULL;
-    for (size_t h = 0; h < s->heads; h++, slot += s->dk + s->dv) {
+    for (size_t h = 0; h < kept_heads(s); h++, slot += s->dk + s->dv) {
         memcpy(slot, g->k + h * s->dk, s->dk * sizeof *slot);
         memcpy(slot + s->dk, g->v + h * s->dv, s->dv * sizeof *slot);
         store_rows(CACHE, slot, 1, s->dk, scales, NULL);
@@ -2212,7 +2271,8 @@ static void run_full(struct group *g, bool asked)
     size_t slot = ring ? t % s->window : t;
     keep_token(g, slot);
     for (size_t h = 0; h < s->heads && asked; h++) {
-        const double *q = g->q + h * s->dk, *rows = g->state + h * (s->dk + s->dv);
+        size_t shared = h / (s->heads / kept_heads(s)); /* the head of keys and values */
+        const double *q = g->q + h * s->dk, *rows = g->state + shared * (s->dk + s->dv);
         struct softmax sum = softmax_start(g->out + h * s->dv, s->dv);
         if (ring && slot + 1 < s->window) attend(&sum, g, q, rows, slot + 1, s->window - 1);
         attend(&sum, g, q, rows, 0, slot);
@@ -2491,22 +2551,26 @@ static void rotate_head(double *z, const double *cos_row, const double *sin_row,
 static void make_input(const struct model *m, const struct group *g, struct input *in, size_t order, size_t position)
 {
     const struct shape *s = &g->shape;
-    size_t row = s->heads * in->width;
+    size_t row = in->heads * in->width;
     if (in->source == RATE) return;
     project(in->row, &in->project, m->h);
     if (in->taps) convolve(in, row, s->conv);
     for (size_t i = 0; i < row; i++) in->row[i] = source_function(in->source, in->row[i]);
     if (in->source == GATE) store(BETA, in->row, row);
     if (in->source == LOG_GATE || in->source == SOFTPLUS) store(GATES, in->row, row);
-    for (size_t h = 0; h < s->heads && order <= K; h++) {
+    for (size_t h = 0; h < in->heads && order <= K; h++) {
         double *z = in->row + h * s->dk;
         if (s->unit) {
             double length = square_root(add(dot(z, z, s->dk), m->eps_unit));
             for (size_t i = 0; i < s->dk; i++) z[i] = divide(z[i], length);
             store(ACT, z, s->dk);
         }
-        if (!m->cos) continue;
-        rotate_head(z, m->cos + position * (s->dk / 2), m->sin + position * (s->dk / 2), s->dk / 2);
+        if (in->norm) rms_norm(z, z, in->norm, s->dk, r((double)s->dk), m->eps_norm);
+        if (in->norm) store(ACT, z, s->dk);
+        if (m->cos) rotate_head(z, m->cos + position * (s->dk / 2), m->sin + position * (s->dk / 2), s->dk / 2);
+        if (m->cos) store(ACT, z, s->dk);
+        if (order != Q || s->scale <= 0) continue;
+        for (size_t i = 0; i < s->dk; i++) z[i] = mul(z[i], r(s->scale));
         store(ACT, z, s->dk);
     }
 }
@@ -2519,10 +2583,10 @@ static void make_inputs(const struct model *m, struct group *g, size_t layer, si
         for (size_t i = 0; i < s->heads * s->dv; i++) g->v[i] = mul(g->v[i], g->g[i / s->dv]);
     for (size_t n = 0; n < g->inputs; n++) {
         struct input *in = &g->input[n];
-        for (size_t i = 0; i < s->heads * in->width && in->source == DECAY; i++)
+        for (size_t i = 0; i < in->heads * in->width && in->source == DECAY; i++)
             in->row[i] = sub(0, mul(in->a[i / in->width], in->row[i]));
-        if (in->source == DECAY) store(GATES, in->row, s->heads * in->width);
-        no_nan(in->row, s->heads * in->width, "an input", layer, position);
+        if (in->source == DECAY) store(GATES, in->row, in->heads * in->width);
+        no_nan(in->row, in->heads * in->width, "an input", layer, position);
     }
 }
 
@@ -2633,14 +2697,14 @@ static void make_room(struct model *m, size_t tokens)
 {
     for (struct group *g = m->groups; g < m->groups + m->group_count; g++) {
         const struct shape *s = &g->shape;
-        g->slot = times(s->heads, keeps_tokens(s) ? s->dk + s->dv : times(features(s), s->dv + s->norm));
+        g->slot = times(kept_heads(s), keeps_tokens(s) ? s->dk + s->dv : times(features(s), s->dv + s->norm));
         g->slots = slots_for(s, tokens);
         g->state = numbers(times(g->slots, g->slot));
-        size_t head = g->slot / s->heads;
+        size_t head = g->slot / kept_heads(s);
         const struct stored *stored = &mixture.of[keeps_tokens(s) ? CACHE : STATE];
         g->slot_scales = keeps_tokens(s) ? scales_of(stored, s->dk) + scales_of(stored, s->dv)
                                          : head / s->dv * scales_of(stored, s->dv) + scales_of(stored, head % s->dv);
-        g->slot_scales *= s->heads;
+        g->slot_scales *= kept_heads(s);
         if (g->slot_scales) g->scales = numbers(times(g->slots, g->slot_scales));
         g->scores = numbers(tokens);
         g->scratch = numbers(s->dv + features(s));
@@ -2655,7 +2719,7 @@ static void make_room(struct model *m, size_t tokens)
 /* Numbers that the convolution of an input carries. */
 static size_t history_size(const struct group *g, size_t input)
 {
-    return g->shape.conv ? g->shape.heads * g->input[input].width * (g->shape.conv - 1) : 0;
+    return g->shape.conv ? g->input[input].heads * g->input[input].width * (g->shape.conv - 1) : 0;
 }
 
 static void forget(struct model *m)
@@ -2762,9 +2826,10 @@ static void compare_slot(struct reader *reader, const struct group *g, size_t sl
 {
     const struct shape *s = &g->shape;
     const double *v = g->state + slot * g->slot, *scales = g->scales ? g->scales + slot * g->slot_scales : NULL;
-    size_t head = g->slot / s->heads, rows = keeps_tokens(s) ? 1 : head / s->dv, row = keeps_tokens(s) ? s->dk : s->dv;
+    size_t head = g->slot / kept_heads(s), rows = keeps_tokens(s) ? 1 : head / s->dv,
+           row = keeps_tokens(s) ? s->dk : s->dv;
     enum quantity q = keeps_tokens(s) ? CACHE : quantity_of_state(g);
-    for (size_t h = 0; h < s->heads; h++, v += head) {
+    for (size_t h = 0; h < kept_heads(s); h++, v += head) {
         compare_rows_of(reader, q, v, &scales, rows, row);
         compare_rows_of(reader, q, v + rows * row, &scales, 1, head - rows * row);
     }

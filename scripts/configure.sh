@@ -31,7 +31,10 @@ target=$($CC -dumpmachine)
 # ---- instruction sets: those of the target, not of this machine ----------------------------------------------------------
 
 isas=ref
-case $macros in *'#define __x86_64__ 1'*) isas='ref avx2 avx512' ;; esac
+case $macros in
+*'#define __x86_64__ 1'*) isas='ref avx2 avx512' ;;
+*'#define __aarch64__ 1'*) isas='ref neon' ;;
+esac
 
 # ---- libraries -----------------------------------------------------------------------------------------------------------
 

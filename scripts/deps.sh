@@ -1,16 +1,17 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Installs the Debian packages of the named sets (build, mpi, test, soak, bench, proofs, browser, slurm, arm, packages) that are missing. As root or with a sudo that needs no
+# Installs the Debian packages of the named sets (build, mpi, test, soak, bench, proofs, browser, site, slurm, arm, packages) that are missing. As root or with a sudo that needs no
 # password it calls apt-get; otherwise it prints the one line to run. Silent and offline when nothing is missing.
 set -eu
 
 build='gcc pkg-config libjansson-dev libgmp-dev libmpfr-dev libflint-dev zlib1g-dev libsqlite3-dev libcurl4-openssl-dev libmicrohttpd-dev'
-test_='g++ libcmocka-dev bats curl wrk clang clang-format libclang-rt-14-dev lld wasi-libc libclang-rt-14-dev-wasm32 nodejs python3 python3-numpy python3-pandas python3-pip python3-torch libopenmpi-dev openmpi-bin gcc-multilib locales faketime'
+test_='g++ libcmocka-dev bats curl wrk clang clang-format libclang-rt-14-dev lld wasi-libc libclang-rt-14-dev-wasm32 nodejs python3 python3-numpy python3-pandas python3-pip python3-markdown-it python3-torch libopenmpi-dev openmpi-bin gcc-multilib locales faketime'
 mpi='libopenmpi-dev openmpi-bin'
 soak='cadical'
 bench='python3 python3-numpy python3-torch libopenblas0-openmp'
 proofs='coq'
 browser='chromium'
+site='python3 python3-markdown-it'
 slurm='slurm-wlm munge iproute2'
 packages='dpkg-dev debhelper dh-python fakeroot lintian clang lld wasi-libc libclang-rt-14-dev-wasm32'
 arm='gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static'
@@ -25,10 +26,11 @@ for set_name in "$@"; do
     bench) wanted="$wanted $bench" ;;
     proofs) wanted="$wanted $proofs" ;;
     browser) wanted="$wanted $browser" ;;
+    site) wanted="$wanted $site" ;;
     slurm) wanted="$wanted $slurm" ;;
     arm) wanted="$wanted $arm" ;;
     packages) wanted="$wanted $build $packages" ;;
-    *) echo "deps.sh: unknown set '$set_name' (build, mpi, test, soak, bench, proofs, browser, slurm, arm, packages)" >&2; exit 2 ;;
+    *) echo "deps.sh: unknown set '$set_name' (build, mpi, test, soak, bench, proofs, browser, site, slurm, arm, packages)" >&2; exit 2 ;;
     esac
 done
 

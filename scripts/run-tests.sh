@@ -102,6 +102,15 @@ proof_tests() {
     fi
 }
 
+# The documentation as a site, where the program that reads Markdown is installed.
+site_tests() {
+    if "$PYTHON" -c 'import markdown_it' 2>/dev/null; then
+        job other site "$PYTHON" tests/site.py "$BUILD/rung"
+    else
+        skip_job site "python3-markdown-it is not installed"
+    fi
+}
+
 fuzz_smoke() {
     local source name
     for source in fuzz/fuzz_*.c; do
@@ -120,6 +129,7 @@ all)
     check_tests check-asan "$BUILD/asan" "${asan_environment[@]}"
     python_tests
     tree_checks
+    site_tests
     asan_unit_tests
     tsan_tests
     plain_unit_tests

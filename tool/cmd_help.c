@@ -33,6 +33,35 @@ static void json_option(rung_jout *out, const rung_option *option)
     rung_jout_end(out);
 }
 
+static void json_examples(rung_jout *out, const tool_example *row)
+{
+    rung_jout_array(out, "examples");
+    for (; row && row->line; row++) {
+        rung_jout_object(out, NULL);
+        rung_jout_string(out, "line", row->line);
+        rung_jout_string(out, "help", row->why);
+        rung_jout_end(out);
+    }
+    rung_jout_end(out);
+}
+
+static void json_argument(rung_jout *out, const char *name, const char *help)
+{
+    rung_jout_object(out, NULL);
+    rung_jout_string(out, "name", name);
+    rung_jout_string(out, "help", help);
+    rung_jout_end(out);
+}
+
+static void json_arguments(rung_jout *out, const tool_command *command)
+{
+    rung_jout_array(out, "arguments");
+    for (const tool_argument *row = command->arguments; row && row->metavar; row++)
+        json_argument(out, row->metavar, row->help);
+    if (command->pairs) json_argument(out, "key=value", command->pairs);
+    rung_jout_end(out);
+}
+
 static void json_command(rung_jout *out, const tool_command *command)
 {
     rung_buf usage;
@@ -42,6 +71,10 @@ static void json_command(rung_jout *out, const tool_command *command)
     rung_jout_string(out, "name", command->name);
     rung_jout_string(out, "summary", command->summary);
     rung_jout_string(out, "usage", usage.text);
+    if (command->details) rung_jout_string(out, "details", command->details);
+    if (command->negative) rung_jout_string(out, "exits_with_1", command->negative);
+    json_examples(out, command->examples);
+    json_arguments(out, command);
     rung_jout_array(out, "options");
     for (const rung_option *row = command->options; row && row->name; row++) json_option(out, row);
     for (const rung_option *row = tool_options_common; row->name; row++) json_option(out, row);

@@ -16,7 +16,7 @@ static void print_report(rung_buf *out, const rung_foreign_report *r, const char
 {
     rung_buf_printf(out, "%s: %s, %zu layer%s of width %zu, %zu heads", path, r->family, r->layers,
                     r->layers == 1 ? "" : "s", r->d_model, r->heads);
-    if (r->kv_heads != r->heads) rung_buf_printf(out, " (%zu of keys and values, each copied)", r->kv_heads);
+    if (r->kv_heads != r->heads) rung_buf_printf(out, " (%zu of keys and values)", r->kv_heads);
     rung_buf_printf(out, ", %zu token ids, at most %zu tokens\n", r->vocab, r->max_tokens);
     rung_buf_printf(out, "tensors as stored: %s; in the model file: F32\n", r->types);
 }

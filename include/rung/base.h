@@ -262,11 +262,17 @@ double rung_wall_s(void);                           /* seconds of a monotonic cl
 
 /* ---- cpu ------------------------------------------------------------------------------------------------ */
 
-/* Instruction sets for which there are kernels, in ascending order. */
-typedef enum rung_isa { RUNG_ISA_REF = 0, RUNG_ISA_AVX2 = 1, RUNG_ISA_AVX512 = 2 } rung_isa;
+/* Instruction sets for which there are kernels, in ascending order. No machine has sets of both kinds, so that they
+ * share numbers. */
+typedef enum rung_isa {
+    RUNG_ISA_REF = 0,
+    RUNG_ISA_AVX2 = 1,   /* x86-64 */
+    RUNG_ISA_AVX512 = 2, /* x86-64 */
+    RUNG_ISA_NEON = 1,   /* aarch64 */
+} rung_isa;
 
-/* The best set that this CPU supports and that the environment variable RUNG_ISA (ref, avx2, avx512, avx512_bf16)
- * allows. */
+/* The best set that this CPU supports and that the environment variable RUNG_ISA allows: ref, avx2, avx512 or
+ * avx512_bf16 on x86-64, ref or neon on aarch64. */
 rung_isa rung_cpu_isa(void);
 /* True if this CPU has AVX512_BF16 beside AVX-512, and RUNG_ISA is not set or allows it. */
 bool rung_cpu_bf16(void);
@@ -274,8 +280,8 @@ bool rung_cpu_bf16(void);
 rung_status rung_cpu_check(rung_error *err);
 /* For tests. rung_cpu_isa reads the environment only once; this makes the next call read it again. */
 void rung_cpu_forget(void);
-const char *rung_isa_name(rung_isa isa);
-size_t rung_cpu_threads(void); /* online processors, or RUNG_THREADS when it is set to 1..256 */
+const char *rung_isa_name(rung_isa isa); /* NULL: no set of this kind of processor */
+size_t rung_cpu_threads(void);           /* online processors, or RUNG_THREADS when it is set to 1..256 */
 
 /* ---- part: a library of somebody else ---------------------------------------------------------------------- */
 

@@ -44,7 +44,7 @@ rung_status rung_foreign_import(rung_foreign_report *report, const char *path, c
 
 /* ---- the other way: models of ours for the programs that people serve with ---------------------------------------- */
 
-typedef enum rung_export_format { RUNG_EXPORT_GGUF } rung_export_format;
+typedef enum rung_export_format { RUNG_EXPORT_GGUF, RUNG_EXPORT_ONNX, RUNG_EXPORT_HF } rung_export_format;
 extern const char *const rung_export_format_names[]; /* [rung_export_format], up to a NULL */
 
 /* The published layers that the weights are put into. */
@@ -61,14 +61,15 @@ typedef struct rung_export_options {
 } rung_export_options;
 
 typedef struct rung_export_report {
-    const char *family;
+    const char *family; /* llama, gpt2, or onnx: then heads, head_dim are 0, and context is 0 where nothing limits it */
     size_t layers, d_model, d_mlp, heads, head_dim, vocab, context;
+    bool contrib;        /* onnx: an operator of com.microsoft is used */
     size_t added_layers; /* that compute a table only */
     double constant;     /* of the channels that make norms constant; 0: the norms are those of the model */
     rung_buf answers;    /* ids of answer 0, 1, ... as rung_foreign_options.answers takes them; the caller clears it */
 } rung_export_report;
 
-/* Writes the model for another program. RUNG_INPUT names what has no place there, and then nothing is written.
+/* Writes the model for another program: a file, or a folder of Hugging Face. RUNG_INPUT names what has no place there, and then nothing is written.
  * docs/export.md. */
 rung_status rung_foreign_export(rung_export_report *report, const rung_model *model, const char *out,
                                 const rung_export_options *options, rung_error *err);

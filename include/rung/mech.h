@@ -109,6 +109,12 @@ typedef struct rung_mech_conf {
     bool gate;   /* the output of a head is normalised (rms) and multiplied by silu(W x) */
     bool unit;   /* q and k of a head are scaled to length 1 */
     bool neg;    /* beta of a delta rule is doubled; with |k| = 1 a transition then has eigenvalues in [-1, 1] */
+    /* q and k of a head are divided by the root of their mean square, and multiplied by learnt weights; not with unit */
+    bool qk_norm;
+    double scale; /* q is multiplied by it, after everything else; 0: by nothing */
+
+    /* heads of keys and values, each shared by as many neighbouring heads of queries; 0: every head has its own */
+    size_t kv_heads;
 
     rung_softmax softmax; /* chosen by the evaluator; not part of the architecture */
 } rung_mech_conf;
@@ -197,6 +203,7 @@ typedef struct rung_mech {
     bool recurrent;                /* carries a state that does not grow */
     bool causal_only;              /* is undefined without a causal mask */
     bool any_softmax; /* the exact forms implement every order of rung_softmax; other rows are online only */
+    bool shares_keys; /* conf.kv_heads may be set */
     rung_keeps keeps;
     rung_transition transition;
 
@@ -272,8 +279,14 @@ rung_status rung_mech_check(const rung_mech_conf *conf, rung_error *err);
 rung_shape rung_mech_shape(const rung_mech_input *input, const rung_mech_conf *conf);
 const char *rung_mech_dim_text(rung_mech_dim dim);
 bool rung_mech_is_constant(const rung_mech_input *input);
-/* q or k: what conf.unit normalises. */
+/* Heads of keys and values; and the one that a head of queries reads. */
+size_t rung_mech_kv_heads(const rung_mech_conf *conf);
+size_t rung_mech_kv_head(const rung_mech_conf *conf, size_t head);
+/* Heads in the row of an input of queries, keys or values. */
+size_t rung_mech_input_heads(const rung_mech_input *input, const rung_mech_conf *conf);
+/* q or k: what conf.unit and conf.qk_norm normalise. q: what conf.scale multiplies. */
 bool rung_mech_is_query_or_key(const rung_mech_input *input);
+bool rung_mech_is_query(const rung_mech_input *input);
 /* The index of the input that is the logarithm of a decay; the number of inputs where there is none. */
 size_t rung_mech_decay_input(const rung_mech *mech);
 /* Elements of one token's row of an input, or of the whole constant; 0 when it is not used. */

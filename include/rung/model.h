@@ -99,7 +99,13 @@ typedef struct rung_model_spec {
     /* number of chain-of-thought tokens: the last `thoughts` token ids and read-out rows. If row answers-thoughts+e is
      * the argmax, token vocab-thoughts+e is appended and decoding continues */
     size_t thoughts;
+    /* what every norm adds to a mean square before its root; 0: RUNG_NORM_EPSILON. Rows of length 1 add 1e-6. */
+    double norm_epsilon;
 } rung_model_spec;
+
+#define RUNG_NORM_EPSILON 1e-5
+/* What the norms of a model add: norm_epsilon, or RUNG_NORM_EPSILON. */
+double rung_model_norm_epsilon(const rung_model_spec *spec);
 
 /* ---- model ------------------------------------------------------------------------------------------------------- */
 

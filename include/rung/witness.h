@@ -23,7 +23,7 @@ RUNG_API_BEGIN
 /* Makes a model of the architecture `arch` whose read-outs equal those of `small` bit for bit in the exact evaluator,
  * on two conditions. First, no number is infinite or NaN at any token. This includes tokens that `small` skips in its
  * last layer, where only the tokens that are asked are computed: in the larger model that layer may not be the last
- * one. Second, if layers normalise (gate, unit), 1e-5 and 1e-6 do not round to 0 in the format. RUNG_USAGE, with the
+ * one. Second, if layers normalise (gate, unit, qknorm, norms), their epsilons do not round to 0 in the format. RUNG_USAGE, with the
  * reason, if the layers do not fit. */
 rung_status rung_embed(rung_model **out, const rung_model *small, const char *arch, const rung_arch_defaults *defaults,
                        rung_error *err);

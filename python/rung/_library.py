@@ -67,7 +67,8 @@ class Spec(C.Structure):
     _fields_ = [("arch", C.c_char_p), ("task", C.c_char_p), ("mlp", C.c_char_p)] + \
         [(name, C.c_size_t) for name in ("vocab", "d_in", "answers", "max_tokens", "d_model", "d_mlp", "heads", "dk",
                                          "dv")] + \
-        [("positions", C.c_int), ("norm", C.c_int), ("causal", C.c_bool), ("thoughts", C.c_size_t)]
+        [("positions", C.c_int), ("norm", C.c_int), ("causal", C.c_bool), ("thoughts", C.c_size_t),
+         ("norm_epsilon", C.c_double)]
 
 
 class Tensor(C.Structure):

@@ -24,7 +24,7 @@ def _spec_from_dict(spec: Dict[str, Any]) -> Spec:
     if unknown:
         raise ValueError(f"unknown keys in the spec: {', '.join(sorted(unknown))}; known: {', '.join(sorted(fields))}")
     defaults = {"task": "", "mlp": "none", "vocab": 0, "d_in": 0, "d_mlp": 0, "heads": 1, "positions": "none",
-                "norm": "none", "causal": True, "thoughts": 0}
+                "norm": "none", "causal": True, "thoughts": 0, "norm_epsilon": 0.0}
     merged = {**defaults, **spec}
     merged["positions"] = _POSITIONS.index(merged["positions"]) + 1
     merged["norm"] = _NORMS.index(merged["norm"]) + 1

@@ -25,19 +25,24 @@ static void set_param(rung_mech_conf *conf, const char *name, size_t value)
 static void infer_sizes(rung_attn *a)
 {
     rung_mech_conf *conf = &a->conf;
+    size_t of_keys = 0;
     for (const rung_mech_input *input = conf->mech->inputs; input->name; input++) {
         const rung_tensor *t = rung_safetensors_get(a->file, input->name);
         if (!t || (input->used && !input->used(conf)) || rung_mech_is_constant(input) || t->rank < 1) continue;
         bool given_blocks = strcmp(input->name, "ck") == 0 || strcmp(input->name, "cv") == 0;
         if (!given_blocks && !a->tokens) a->tokens = t->shape[0];
         size_t last = t->shape[t->rank - 1];
-        if (input->dim == RUNG_DIM_KEY && t->rank == 3) conf->heads = t->shape[1], conf->dk = last;
-        if (input->dim == RUNG_DIM_VALUE && t->rank == 3) conf->heads = t->shape[1], conf->dv = last;
+        bool own = !conf->mech->shares_keys || rung_mech_is_query(input); /* a head for every head of queries */
+        if (input->dim == RUNG_DIM_KEY && t->rank == 3) conf->dk = last;
+        if (input->dim == RUNG_DIM_VALUE && t->rank == 3) conf->dv = last;
+        if ((input->dim == RUNG_DIM_KEY || input->dim == RUNG_DIM_VALUE) && t->rank == 3)
+            *(own ? &conf->heads : &of_keys) = t->shape[1];
         if (input->dim == RUNG_DIM_FOUR_VALUES && t->rank == 3) conf->heads = t->shape[1], conf->dv = last / 4;
         if (input->dim == RUNG_DIM_LEVELS) set_param(conf, "levels", last);
         if (input->dim == RUNG_DIM_INDEX_QUERY && t->rank == 3)
             set_param(conf, "HI", t->shape[1]), set_param(conf, "DI", last);
     }
+    conf->kv_heads = of_keys == conf->heads ? 0 : of_keys;
 }
 
 static rung_status configure(rung_attn *a, rung_error *err)

@@ -15,11 +15,17 @@
 
 /* What RUNG_ISA may be, in ascending order: the sets of rung_isa, and the last one with what rung_cpu_bf16 asks for. */
 enum { WITH_BF16 = RUNG_ISA_AVX512 + 1 };
+#if defined(__aarch64__)
+static const char *const isa_names[] = {"ref", "neon"};
+#define ISA_WORDS "ref or neon"
+#else
 static const char *const isa_names[] = {"ref", "avx2", "avx512", [WITH_BF16] = "avx512_bf16"};
+#define ISA_WORDS "ref, avx2, avx512 or avx512_bf16"
+#endif
 
 const char *rung_isa_name(rung_isa isa)
 {
-    return isa_names[isa];
+    return (size_t)isa < RUNG_COUNT(isa_names) && isa != (rung_isa)WITH_BF16 ? isa_names[isa] : NULL;
 }
 
 /* Tests exactly the flags with which the Makefile compiles the kernels. libgcc also tests whether the system saves the
@@ -33,6 +39,8 @@ static int detect(void)
                   __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
     if (avx512 && __builtin_cpu_supports("avx512bf16")) return WITH_BF16;
     return avx512 ? RUNG_ISA_AVX512 : RUNG_ISA_AVX2;
+#elif defined(__aarch64__)
+    return RUNG_ISA_NEON; /* every one has it */
 #else
     return RUNG_ISA_REF;
 #endif
@@ -44,9 +52,7 @@ rung_status rung_cpu_check(rung_error *err)
     for (size_t i = 0; allowed && i < RUNG_COUNT(isa_names); i++)
         if (strcmp(allowed, isa_names[i]) == 0) return RUNG_OK;
     if (!allowed || !*allowed) return RUNG_OK;
-    return rung_fail(err, RUNG_USAGE,
-                     "the environment variable RUNG_ISA is '%.40s'; it may be ref, avx2, avx512 or avx512_bf16",
-                     allowed);
+    return rung_fail(err, RUNG_USAGE, "the environment variable RUNG_ISA is '%.40s'; it may be " ISA_WORDS, allowed);
 }
 
 static int choose(void)

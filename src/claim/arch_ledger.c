@@ -59,7 +59,7 @@ static bool hold_class(rung_ledger_layer *held, const rung_mech_conf *conf)
         held->full = true;
         break;
     case RUNG_CLASS_WINDOW:
-        held->window = true, held->window_size = as_u64(far.window) / (conf->heads * (conf->dk + conf->dv));
+        held->window = true, held->window_size = one.window ? as_u64(far.window) / one.window : 0;
         held->window_elements = plus(held->window_elements, as_u64(far.window));
         break;
     case RUNG_CLASS_BLOCKS:

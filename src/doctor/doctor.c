@@ -71,12 +71,18 @@ static void say_why(rung_doctor_row *row)
         snprintf(row->detail, sizeof row->detail, "this processor does not have it");
 }
 
+#if defined(__aarch64__)
+#define SECOND_SET "the same, 4 at a time"
+#else
+#define SECOND_SET "the same, 8 at a time"
+#endif
+
 static void look_at_kernels(rung_doctor *out)
 {
-    static const char *const gives[] = {"training and the fast evaluator, on every processor", "the same, 8 at a time",
+    static const char *const gives[] = {"training and the fast evaluator, on every processor", SECOND_SET,
                                         "the same, 16 at a time"};
     const rung_isa best = rung_cpu_isa();
-    for (int isa = RUNG_ISA_REF; isa <= RUNG_ISA_AVX512; isa++) {
+    for (int isa = RUNG_ISA_REF; rung_isa_name((rung_isa)isa); isa++) {
         bool built = isa == RUNG_ISA_REF || rung_kernels_of((rung_isa)isa) != rung_kernels_of(RUNG_ISA_REF);
         rung_health health = !built ? RUNG_HEALTH_ABSENT : isa > (int)best ? RUNG_HEALTH_UNUSED : RUNG_HEALTH_FOUND;
         rung_doctor_row *row = add(out, "kernels", rung_isa_name((rung_isa)isa), gives[isa], health);

@@ -110,7 +110,7 @@ static void add_keys(gguf_out *g, const rung_model *model)
     key_size(g, ".block_count", t->layers);
     key_size(g, ".feed_forward_length", t->d_mlp);
     key_size(g, ".attention.head_count", t->heads);
-    key_real(g, llama ? ".attention.layer_norm_rms_epsilon" : ".attention.layer_norm_epsilon", 1e-5);
+    key_real(g, llama ? ".attention.layer_norm_rms_epsilon" : ".attention.layer_norm_epsilon", t->epsilon);
     if (llama) {
         key_size(g, ".attention.key_length", t->dim);
         key_size(g, ".attention.value_length", t->dim);
@@ -197,26 +197,11 @@ static rung_status neighbours(target_linear *to, const target_linear *from, cons
     return RUNG_OK;
 }
 
-/* Queries, keys and values in one matrix. */
-static rung_status joint(target_linear *to, const target_layer *l, rung_arena *arena, rung_error *err)
-{
-    const target_linear *const part[] = {&l->q, &l->k, &l->v};
-    size_t rows = l->q.rows, cols = l->q.cols;
-    *to = (target_linear){rung_arena_alloc(arena, 3 * rows * cols, sizeof(float), err),
-                          rung_arena_alloc(arena, 3 * rows, sizeof(float), err), 3 * rows, cols};
-    if (!to->weight || !to->bias) return RUNG_SYSTEM;
-    for (size_t i = 0; i < RUNG_COUNT(part); i++) {
-        memcpy(to->weight + i * rows * cols, part[i]->weight, rows * cols * sizeof(float));
-        memcpy(to->bias + i * rows, part[i]->bias, rows * sizeof(float));
-    }
-    return RUNG_OK;
-}
-
 static rung_status attention(gguf_out *g, size_t layer, const target_layer *l, rung_arena *arena, rung_error *err)
 {
     target_linear q, k, qkv;
     if (g->t->family == RUNG_EXPORT_GPT2) {
-        RUNG_TRY(joint(&qkv, l, arena, err));
+        RUNG_TRY(target_joint(&qkv, l, arena, err));
         layer_linear(g, layer, "attn_qkv", &qkv);
     } else {
         RUNG_TRY(neighbours(&q, &l->q, g->t, arena, err));

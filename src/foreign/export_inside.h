@@ -32,6 +32,7 @@ typedef struct target {
     rung_export_family family; /* LLAMA or GPT2 */
     size_t layers, d_model, d_mlp, heads, dim, vocab, context;
     bool erf;                     /* gpt2: gelu itself instead of its approximation */
+    double epsilon;               /* that the norms add */
     double rotary_base, constant; /* constant: C, 0 if the norms are those of the model */
     float *embed, *positions;     /* [vocab][d_model], [context][d_model] */
     target_layer *layer;
@@ -42,11 +43,38 @@ typedef struct target {
     rung_arena arena;
 } target;
 
+/* ---- export_weights.c ---- */
+
+/* A weight of the model as floats [rows][cols]; value NULL where it is absent. */
+typedef struct export_weights {
+    float *value;
+    size_t rows, cols;
+} export_weights;
+
+typedef struct export_reader {
+    const rung_model *model;
+    rung_arena *arena;
+    char **used; /* names of the tensors that have been asked for */
+    size_t count, room;
+    rung_error *err;
+} export_reader;
+
+void export_reader_init(export_reader *r, const rung_model *model, rung_arena *arena, rung_error *err);
+/* NULL where the model has no such tensor. It then counts as asked for. */
+rung_status export_use(const rung_tensor **out, export_reader *r, const char *format, ...) RUNG_PRINTF(3, 4);
+rung_status export_get(export_weights *out, export_reader *r, const char *format, ...) RUNG_PRINTF(3, 4);
+/* RUNG_INPUT names a tensor of the model that nobody has asked for. */
+rung_status export_check_all_used(export_reader *r);
+/* RUNG_INPUT names a key of the layers that is not among the known ones, such as a form that came after the writer. */
+rung_status export_check_keys(const rung_arch *arch, const char *const *known, const char *where, rung_error *err);
+
 /* ---- export_target.c ---- */
 
 /* Makes the target, and refuses what has no place there by name. Clear it in any case. */
 rung_status target_make(target *t, const rung_model *model, rung_export_family family, rung_error *err);
 void target_clear(target *t);
+/* Queries, keys and values in one matrix. */
+rung_status target_joint(target_linear *to, const target_layer *l, rung_arena *arena, rung_error *err);
 
 /* ---- export_table.c ---- */
 
@@ -75,8 +103,7 @@ typedef struct step_function {
     size_t jumps;
 } step_function;
 
-rung_status step_table_read(step_table *table, const rung_model *model, size_t layer, rung_arena *arena,
-                            rung_error *err);
+rung_status step_table_read(step_table *table, export_reader *read, size_t layer, rung_error *err);
 /* The part of a separable table that depends on one key; values of the other outs are 0. */
 rung_status step_of_key(step_function *f, const step_table *table, size_t key, rung_arena *arena, rung_error *err);
 /* The rank of a key among its values, as one value. */
@@ -95,5 +122,9 @@ rung_status target_words(target *t, const rung_model *model, rung_error *err);
 /* ---- the writers ---- */
 
 rung_status export_write_gguf(const target *t, const rung_model *model, const char *path, rung_error *err);
+/* Into a folder. */
+rung_status export_write_hf(const target *t, const char *path, rung_error *err);
+/* From the model itself: a graph has a place for every layer form that it has a node for. */
+rung_status export_write_onnx(rung_export_report *report, const rung_model *model, const char *path, rung_error *err);
 
 #endif

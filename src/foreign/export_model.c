@@ -5,7 +5,7 @@
  */
 #include "export_inside.h"
 
-const char *const rung_export_format_names[] = {"gguf", NULL};
+const char *const rung_export_format_names[] = {"gguf", "onnx", "hf", NULL};
 const char *const rung_export_family_names[] = {"auto", "llama", "gpt2", NULL};
 
 /* Everything that running the model checks: its tables, and numbers that are none. */
@@ -29,7 +29,7 @@ static void print_ids(rung_buf *out, const size_t *id, size_t count)
     }
 }
 
-static rung_status fill_report(rung_export_report *r, const target *t, const rung_model *model, rung_error *err)
+static void fill_report(rung_export_report *r, const target *t, const rung_model *model)
 {
     *r = (rung_export_report){.family = rung_export_family_names[t->family],
                               .layers = t->layers,
@@ -41,19 +41,41 @@ static rung_status fill_report(rung_export_report *r, const target *t, const run
                               .context = t->context,
                               .added_layers = t->layers - rung_model_get_arch(model)->layer_count,
                               .constant = t->constant};
-    rung_buf_init(&r->answers);
-    print_ids(&r->answers, t->answer, rung_model_get_spec(model)->answers);
-    return rung_buf_ok(&r->answers, err);
+}
+
+static rung_status export_target(rung_export_report *report, const rung_model *model, const char *out,
+                                 const rung_export_options *options, rung_error *err)
+{
+    target t;
+    rung_status status = target_make(&t, model, options->family, err);
+    if (options->format == RUNG_EXPORT_HF)
+        RUNG_NEXT(status, export_write_hf(&t, out, err));
+    else
+        RUNG_NEXT(status, export_write_gguf(&t, model, out, err));
+    if (status == RUNG_OK) {
+        fill_report(report, &t, model);
+        rung_buf_init(&report->answers);
+        print_ids(&report->answers, t.answer, rung_model_get_spec(model)->answers);
+        status = rung_buf_ok(&report->answers, err);
+    }
+    target_clear(&t);
+    return status;
+}
+
+/* Ids and answers are those of the model. */
+static rung_status export_graph(rung_export_report *report, const rung_model *model, const char *out, rung_error *err)
+{
+    size_t answers = rung_model_get_spec(model)->answers;
+    RUNG_TRY(export_write_onnx(report, model, out, err));
+    rung_buf_init(&report->answers);
+    rung_buf_printf(&report->answers, answers > 1 ? "0-%zu" : "%zu", answers - 1);
+    return rung_buf_ok(&report->answers, err);
 }
 
 rung_status rung_foreign_export(rung_export_report *report, const rung_model *model, const char *out,
                                 const rung_export_options *options, rung_error *err)
 {
-    target t;
     RUNG_TRY(check_runs(model, err));
-    rung_status status = target_make(&t, model, options->family, err);
-    RUNG_NEXT(status, export_write_gguf(&t, model, out, err));
-    RUNG_NEXT(status, fill_report(report, &t, model, err));
-    target_clear(&t);
-    return status;
+    if (options->format == RUNG_EXPORT_ONNX) return export_graph(report, model, out, err);
+    return export_target(report, model, out, options, err);
 }

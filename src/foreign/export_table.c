@@ -10,13 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const rung_tensor *part(const rung_model *model, size_t layer, const char *what)
-{
-    char name[96];
-    snprintf(name, sizeof name, "layers.%zu.mlp.%s", layer, what);
-    return rung_model_tensor(model, name);
-}
-
 static rung_status read_coords(size_t **out, const rung_tensor *tensor, size_t d_model, rung_arena *arena,
                                rung_error *err)
 {
@@ -91,11 +84,15 @@ static rung_status find_dependences(step_table *t, rung_arena *arena, rung_error
     return RUNG_OK;
 }
 
-rung_status step_table_read(step_table *t, const rung_model *model, size_t layer, rung_arena *arena, rung_error *err)
+rung_status step_table_read(step_table *t, export_reader *read, size_t layer, rung_error *err)
 {
-    const rung_tensor *keys = part(model, layer, "keys"), *values = part(model, layer, "values");
-    const rung_tensor *key_coords = part(model, layer, "key_coords"), *out_coords = part(model, layer, "out_coords");
-    size_t d_model = rung_model_get_spec(model)->d_model;
+    const rung_tensor *keys, *values, *key_coords, *out_coords;
+    rung_arena *arena = read->arena;
+    size_t d_model = rung_model_get_spec(read->model)->d_model;
+    RUNG_TRY(export_use(&keys, read, "layers.%zu.mlp.keys", layer));
+    RUNG_TRY(export_use(&values, read, "layers.%zu.mlp.values", layer));
+    RUNG_TRY(export_use(&key_coords, read, "layers.%zu.mlp.key_coords", layer));
+    RUNG_TRY(export_use(&out_coords, read, "layers.%zu.mlp.out_coords", layer));
     *t = (step_table){.rows = keys->shape[0], .keys = keys->shape[1], .outs = values->shape[1]};
     if (values->shape[0] != t->rows || key_coords->elements != t->keys || out_coords->elements != t->outs || !t->rows)
         return rung_fail(err, RUNG_INPUT, "layer %zu: the parts of its table differ in size", layer);

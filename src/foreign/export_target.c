@@ -51,6 +51,7 @@ typedef struct maker {
     size_t pair_first;     /* rotary pairs before this one are empty */
     double *bound;         /* bare: of the magnitude of each channel */
     size_t next;           /* target layer */
+    export_reader read;
     rung_error *err;
 } maker;
 
@@ -62,34 +63,6 @@ static rung_status refuse(const maker *m, const char *what)
 static void *room(const maker *m, size_t count, size_t size)
 {
     return rung_arena_alloc(&m->t->arena, count, size, m->err);
-}
-
-/* ---- what the model has ------------------------------------------------------------------------------------------ */
-
-/* A weight of the model as floats [rows][cols]; value NULL where it is absent. */
-typedef struct weights {
-    float *value;
-    size_t rows, cols;
-} weights;
-
-__attribute__((format(printf, 3, 4))) static rung_status get(weights *out, const maker *m, const char *format, ...)
-{
-    char name[96];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(name, sizeof name, format, args);
-    va_end(args);
-    const rung_tensor *tensor = rung_model_tensor(m->model, name);
-    *out = (weights){0};
-    if (!tensor) return RUNG_OK;
-    float *value = room(m, tensor->elements, sizeof *value);
-    if (!value) return RUNG_SYSTEM;
-    *out = (weights){value, tensor->shape[0], tensor->rank == 2 ? tensor->shape[1] : 1};
-    RUNG_TRY(rung_tensor_to_f32(value, tensor, m->err));
-    for (size_t i = 0; i < tensor->elements; i++)
-        if (!isfinite(value[i]))
-            return rung_fail(m->err, RUNG_INPUT, "tensor %s, element %zu is not finite in F32", name, i);
-    return RUNG_OK;
 }
 
 /* ---- does it fit ------------------------------------------------------------------------------------------------- */
@@ -139,7 +112,13 @@ static bool is_plain_attention(const rung_mech_conf *conf)
 static rung_status check_group(const maker *m, const rung_mech_conf *conf, size_t layer)
 {
     char what[96];
-    const char *key = conf->conv ? "conv" : conf->gate ? "gate" : conf->unit ? "unit" : conf->neg ? "neg" : NULL;
+    const char *key = conf->conv        ? "conv"
+                      : conf->gate      ? "gate"
+                      : conf->unit      ? "unit"
+                      : conf->neg       ? "neg"
+                      : conf->qk_norm   ? "qknorm"
+                      : conf->scale > 0 ? "scale"
+                                        : NULL;
     if (!is_plain_attention(conf))
         snprintf(what, sizeof what, "layer %zu: mechanism %s", layer, conf->mech->name);
     else if (key)
@@ -151,6 +130,7 @@ static rung_status check_group(const maker *m, const rung_mech_conf *conf, size_
 
 static rung_status check_model(const maker *m)
 {
+    static const char *const known[] = {"W", "phi", "norm", "dk", "dv", "conv", "gate", "unit", "neg", "kv", NULL};
     if (m->spec->vocab == 0) return refuse(m, "a model over features instead of tokens");
     if (!m->spec->causal) return refuse(m, "an encoder (causal=false)");
     for (size_t i = 0; i < m->arch->layer_count; i++) {
@@ -158,6 +138,7 @@ static rung_status check_model(const maker *m)
             RUNG_TRY(check_group(m, &m->arch->layer[i].group[g], i));
         if (!m->bare && rung_model_mlp(m->model, i) == RUNG_MLP_TABLE) return refuse(m, "an MLP table beside norms");
     }
+    RUNG_TRY(export_check_keys(m->arch, known, rung_export_family_names[m->t->family], m->err));
     return m->t->family == RUNG_EXPORT_LLAMA ? check_llama(m) : check_gpt2(m);
 }
 
@@ -166,7 +147,7 @@ static rung_status check_model(const maker *m)
 static rung_status plan_table(maker *m, layer_plan *p, size_t layer)
 {
     rung_arena *arena = &m->t->arena;
-    RUNG_TRY(step_table_read(&p->table, m->model, layer, arena, m->err));
+    RUNG_TRY(step_table_read(&p->table, &m->read, layer, m->err));
     p->of_key = room(m, p->table.keys, sizeof *p->of_key);
     p->weight = room(m, p->table.keys, sizeof *p->weight);
     if (!p->of_key || !p->weight) return RUNG_SYSTEM;
@@ -235,9 +216,9 @@ static void choose_llama_head(maker *m, size_t dk, size_t dv)
 /* The base of the stored angles: that of the published tables, or the one that the second pair shows. */
 static rung_status find_rotary_base(maker *m)
 {
-    weights cosine, sine;
-    RUNG_TRY(get(&cosine, m, "rotary.cos"));
-    RUNG_TRY(get(&sine, m, "rotary.sin"));
+    export_weights cosine, sine;
+    RUNG_TRY(export_get(&cosine, &m->read, "rotary.cos"));
+    RUNG_TRY(export_get(&sine, &m->read, "rotary.sin"));
     size_t half = cosine.cols;
     double seen =
         cosine.rows > 1 && half > 1 ? pow(atan2(sine.value[half + 1], cosine.value[half + 1]), -(double)half) : 10000;
@@ -362,14 +343,14 @@ static void put_writer_bias(const maker *m, target_linear *l, size_t coord, floa
 
 static rung_status copy_norm(maker *m, target_norm *norm, const char *name)
 {
-    weights weight, bias;
+    export_weights weight, bias;
     size_t d = m->t->d_model;
     norm->weight = room(m, d, sizeof(float));
     norm->bias = m->t->family == RUNG_EXPORT_GPT2 ? room(m, d, sizeof(float)) : NULL;
     if (!norm->weight || (m->t->family == RUNG_EXPORT_GPT2 && !norm->bias)) return RUNG_SYSTEM;
     if (m->bare) return RUNG_OK; /* see finish_norms */
-    RUNG_TRY(get(&weight, m, "%s.weight", name));
-    RUNG_TRY(get(&bias, m, "%s.bias", name));
+    RUNG_TRY(export_get(&weight, &m->read, "%s.weight", name));
+    RUNG_TRY(export_get(&bias, &m->read, "%s.bias", name));
     for (size_t i = 0; i < m->spec->d_model; i++) {
         norm->weight[i] = weight.value ? weight.value[i] : 1; /* 1: a layer without an MLP has no second norm */
         if (bias.value) norm->bias[i] = bias.value[i];
@@ -390,15 +371,16 @@ static size_t key_place(const maker *m, size_t c)
 
 static rung_status copy_heads(maker *m, target_linear *to, const char *what, size_t layer, size_t group, size_t head)
 {
-    weights weight, bias;
+    export_weights weight, bias;
     const rung_mech_conf *conf = &m->arch->layer[layer].group[group];
     size_t dim = *what == 'v' ? conf->dv : conf->dk;
     double factor = *what == 'q' ? sqrt((double)m->t->dim) : 1;
-    RUNG_TRY(get(&weight, m, "layers.%zu.mix.%zu.%s.weight", layer, group, what));
-    RUNG_TRY(get(&bias, m, "layers.%zu.mix.%zu.%s.bias", layer, group, what));
+    RUNG_TRY(export_get(&weight, &m->read, "layers.%zu.mix.%zu.%s.weight", layer, group, what));
+    RUNG_TRY(export_get(&bias, &m->read, "layers.%zu.mix.%zu.%s.bias", layer, group, what));
     for (size_t h = 0; h < conf->heads; h++)
         for (size_t c = 0; c < dim; c++) {
-            size_t from = h * dim + c, row = (head + h) * m->t->dim + (*what == 'v' ? c : key_place(m, c));
+            size_t own = *what == 'q' ? h : rung_mech_kv_head(conf, h); /* heads that share keys get copies */
+            size_t from = own * dim + c, row = (head + h) * m->t->dim + (*what == 'v' ? c : key_place(m, c));
             put_reader(m, to, row, weight.value + from * weight.cols, factor);
             if (bias.value) to->bias[row] = (float)(bias.value[from] * factor);
         }
@@ -407,10 +389,10 @@ static rung_status copy_heads(maker *m, target_linear *to, const char *what, siz
 
 static rung_status copy_attention(maker *m, target_layer *to, size_t layer)
 {
-    weights out, bias;
+    export_weights out, bias;
     size_t head = 0, col = 0;
-    RUNG_TRY(get(&out, m, "layers.%zu.out.weight", layer));
-    RUNG_TRY(get(&bias, m, "layers.%zu.out.bias", layer));
+    RUNG_TRY(export_get(&out, &m->read, "layers.%zu.out.weight", layer));
+    RUNG_TRY(export_get(&bias, &m->read, "layers.%zu.out.bias", layer));
     for (size_t g = 0; g < m->arch->layer[layer].group_count; g++) {
         const rung_mech_conf *conf = &m->arch->layer[layer].group[g];
         RUNG_TRY(copy_heads(m, &to->q, "q", layer, g, head));
@@ -428,9 +410,9 @@ static rung_status copy_attention(maker *m, target_layer *to, size_t layer)
 
 static rung_status copy_rows(maker *m, target_linear *to, const char *what, size_t layer, double factor)
 {
-    weights weight, bias;
-    RUNG_TRY(get(&weight, m, "layers.%zu.mlp.%s.weight", layer, what));
-    RUNG_TRY(get(&bias, m, "layers.%zu.mlp.%s.bias", layer, what));
+    export_weights weight, bias;
+    RUNG_TRY(export_get(&weight, &m->read, "layers.%zu.mlp.%s.weight", layer, what));
+    RUNG_TRY(export_get(&bias, &m->read, "layers.%zu.mlp.%s.bias", layer, what));
     for (size_t r = 0; r < weight.rows; r++) {
         put_reader(m, to, r, weight.value + r * weight.cols, factor);
         if (bias.value) to->bias[r] = (float)(bias.value[r] * factor);
@@ -441,11 +423,11 @@ static rung_status copy_rows(maker *m, target_linear *to, const char *what, size
 /* relu is gelu, or silu, of a large multiple. */
 static rung_status copy_mlp(maker *m, target_layer *to, size_t layer, rung_mlp kind)
 {
-    weights down, bias;
+    export_weights down, bias;
     bool relu = kind == RUNG_MLP_RELU, gated = m->t->family == RUNG_EXPORT_LLAMA;
     double scale = relu ? RELU_SCALE : 1;
-    RUNG_TRY(get(&down, m, "layers.%zu.mlp.down.weight", layer));
-    RUNG_TRY(get(&bias, m, "layers.%zu.mlp.down.bias", layer));
+    RUNG_TRY(export_get(&down, &m->read, "layers.%zu.mlp.down.weight", layer));
+    RUNG_TRY(export_get(&bias, &m->read, "layers.%zu.mlp.down.bias", layer));
     RUNG_TRY(copy_rows(m, relu && gated ? &to->gate : &to->up, "up", layer, scale));
     if (kind == RUNG_MLP_SWIGLU) RUNG_TRY(copy_rows(m, &to->gate, "gate", layer, 1));
     for (size_t i = 0; relu && gated && i < m->spec->d_mlp; i++) to->up.bias[i] = 1;
@@ -597,7 +579,7 @@ static void copy_stream(const maker *m, float *to, const float *from)
     }
 }
 
-static void raise_bound(const maker *m, const weights *rows)
+static void raise_bound(const maker *m, const export_weights *rows)
 {
     for (size_t j = 0; m->bare && j < m->spec->d_model; j++) {
         double most = 0;
@@ -609,9 +591,9 @@ static void raise_bound(const maker *m, const weights *rows)
 static rung_status copy_embedding(maker *m)
 {
     target *t = m->t;
-    weights embed, positions;
-    RUNG_TRY(get(&embed, m, "embed.weight"));
-    RUNG_TRY(get(&positions, m, "positions"));
+    export_weights embed, positions;
+    RUNG_TRY(export_get(&embed, &m->read, "embed.weight"));
+    RUNG_TRY(export_get(&positions, &m->read, "positions"));
     t->embed = room(m, t->vocab * t->d_model, sizeof(float));
     t->positions = t->family == RUNG_EXPORT_GPT2 ? room(m, t->context * t->d_model, sizeof(float)) : NULL;
     if (!t->embed || (t->family == RUNG_EXPORT_GPT2 && !t->positions)) return RUNG_SYSTEM;
@@ -627,10 +609,10 @@ static rung_status copy_embedding(maker *m)
 static rung_status copy_readout(maker *m)
 {
     target *t = m->t;
-    weights weight, bias;
+    export_weights weight, bias;
     double most = 0;
-    RUNG_TRY(get(&weight, m, "readout.weight"));
-    RUNG_TRY(get(&bias, m, "readout.bias"));
+    RUNG_TRY(export_get(&weight, &m->read, "readout.weight"));
+    RUNG_TRY(export_get(&bias, &m->read, "readout.bias"));
     RUNG_TRY(make_linear(m, &t->readout, t->vocab, t->d_model));
     RUNG_TRY(copy_norm(m, &t->final, "final_norm"));
     bool *answers = room(m, t->vocab, sizeof *answers);
@@ -700,6 +682,7 @@ static rung_status make(maker *m)
     RUNG_TRY(copy_embedding(m));
     for (size_t i = 0; i < m->arch->layer_count; i++) RUNG_TRY(copy_layer(m, i));
     RUNG_TRY(copy_readout(m));
+    RUNG_TRY(export_check_all_used(&m->read));
     return m->bare ? finish_norms(m) : RUNG_OK;
 }
 
@@ -714,10 +697,26 @@ rung_status target_make(target *t, const rung_model *model, rung_export_family f
                .err = err};
     *t = (target){0};
     rung_arena_init(&t->arena);
+    export_reader_init(&m.read, model, &t->arena, err);
     m.bare = m.spec->norm == RUNG_NORM_NONE;
     t->family = family == RUNG_EXPORT_AUTO ? choose_family(&m) : family;
     t->erf = has_mlp(&m, RUNG_MLP_GELU);
+    t->epsilon = m.bare ? RUNG_NORM_EPSILON : rung_model_norm_epsilon(m.spec);
     return make(&m);
+}
+
+rung_status target_joint(target_linear *to, const target_layer *l, rung_arena *arena, rung_error *err)
+{
+    const target_linear *const part[] = {&l->q, &l->k, &l->v};
+    size_t rows = l->q.rows, cols = l->q.cols;
+    *to = (target_linear){rung_arena_alloc(arena, 3 * rows * cols, sizeof(float), err),
+                          rung_arena_alloc(arena, 3 * rows, sizeof(float), err), 3 * rows, cols};
+    if (!to->weight || !to->bias) return RUNG_SYSTEM;
+    for (size_t i = 0; i < RUNG_COUNT(part); i++) {
+        memcpy(to->weight + i * rows * cols, part[i]->weight, rows * cols * sizeof(float));
+        memcpy(to->bias + i * rows, part[i]->bias, rows * sizeof(float));
+    }
+    return RUNG_OK;
 }
 
 void target_clear(target *t)

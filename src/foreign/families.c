@@ -7,10 +7,10 @@
 #include "foreign_inside.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { SIZE_LIMIT = 1 << 24 }; /* products of two of them fit */
-#define NORM_EPSILON 1e-5      /* of every norm here (docs/numbers.md) */
 
 /* Masks of old GPT-2 checkpoints. */
 static const char *const gpt2_constants[] = {"h.%zu.attn.bias", "h.%zu.attn.masked_bias", NULL};
@@ -31,6 +31,8 @@ const foreign_names foreign_names_llama = {
     .up = "model.layers.%zu.mlp.up_proj",
     .gate = "model.layers.%zu.mlp.gate_proj",
     .down = "model.layers.%zu.mlp.down_proj",
+    .q_norm = "model.layers.%zu.self_attn.q_norm",
+    .k_norm = "model.layers.%zu.self_attn.k_norm",
     .constants = llama_constants,
 };
 
@@ -63,13 +65,36 @@ const foreign_names foreign_names_gguf = {
     .up = "blk.%zu.ffn_up",
     .gate = "blk.%zu.ffn_gate",
     .down = "blk.%zu.ffn_down",
+    .q_norm = "blk.%zu.attn_q_norm",
+    .k_norm = "blk.%zu.attn_k_norm",
     .constants = no_constants,
 };
 
+void foreign_layer_name(char name[FOREIGN_NAME_MAX], const char *prefix, const char *pattern, size_t layer,
+                        const char *suffix)
+{
+    char inner[FOREIGN_NAME_MAX - 48];
+    const char *number = strstr(pattern, "%zu");
+    if (number)
+        snprintf(inner, sizeof inner, "%.*s%zu%s", (int)(number - pattern), pattern, layer, number + 3);
+    else
+        snprintf(inner, sizeof inner, "%s", pattern);
+    snprintf(name, FOREIGN_NAME_MAX, "%s%s%s", prefix, inner, suffix);
+}
+
 static rung_status check_epsilon(double epsilon, const char *key, const char *path, rung_error *err)
 {
-    if (fabs(epsilon - NORM_EPSILON) <= 1e-6 * NORM_EPSILON) return RUNG_OK;
-    return rung_fail(err, RUNG_INPUT, "%s: %s is %g, and the norms here add %g", path, key, epsilon, NORM_EPSILON);
+    if (epsilon > 0 && epsilon <= 1) return RUNG_OK;
+    return rung_fail(err, RUNG_INPUT, "%s: %s is %g, which is not above 0 and at most 1", path, key, epsilon);
+}
+
+/* A file that stores 1e-5 as a float means 1e-5. */
+static double shortest_decimal(double value)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%.6g", value);
+    double decimal = strtod(text, NULL);
+    return (float)decimal - (float)value == 0 ? decimal : value; /* equal floats */
 }
 
 /* What both families share, before the sizes are read. */
@@ -82,7 +107,7 @@ static void begin_llama(foreign_shape *s)
 static void begin_gpt2(foreign_shape *s)
 {
     s->positions = RUNG_POS_LEARNED, s->norm = RUNG_NORM_LAYER, s->mlp = RUNG_MLP_GELU_TANH;
-    s->attention_bias = s->mlp_bias = FOREIGN_BIAS_ALWAYS;
+    s->qkv_bias = s->out_bias = s->mlp_bias = FOREIGN_BIAS_ALWAYS;
     s->tied = true;
 }
 
@@ -133,14 +158,14 @@ static rung_status gguf_size(size_t *out, const gguf_reader *r, const char *what
     return RUNG_OK;
 }
 
-static rung_status gguf_epsilon(const gguf_reader *r, const char *what)
+static rung_status gguf_epsilon(foreign_shape *s, const gguf_reader *r, const char *what)
 {
     char key[FOREIGN_NAME_MAX];
-    double epsilon;
     gguf_key(key, r, what);
-    if (!rung_gguf_real(&epsilon, r->file, key))
+    if (!rung_gguf_real(&s->epsilon, r->file, key))
         return rung_fail(r->err, RUNG_INPUT, "%s: has no key %s", r->path, key);
-    return check_epsilon(epsilon, key, r->path, r->err);
+    s->epsilon = shortest_decimal(s->epsilon);
+    return check_epsilon(s->epsilon, key, r->path, r->err);
 }
 
 /* Keys that say nothing of what the layers compute: of the file, and of the tokenizer. */
@@ -205,7 +230,8 @@ static rung_status gguf_llama(foreign_shape *s, const foreign_weights *w, const 
     char key[FOREIGN_NAME_MAX];
     RUNG_TRY(gguf_check_keys(r, known));
     begin_llama(s);
-    s->paired = true;
+    s->paired = strcmp(r->arch, "llama") == 0; /* the others are stored in the order of halves */
+    s->qk_norm = strcmp(r->arch, "qwen3") == 0;
     RUNG_TRY(gguf_common(s, w, r));
     RUNG_TRY(gguf_size(&s->kv_heads, r, "attention.head_count_kv", s->heads));
     RUNG_TRY(gguf_size(&keys, r, "attention.key_length", s->head_dim ? s->head_dim : 1));
@@ -219,7 +245,7 @@ static rung_status gguf_llama(foreign_shape *s, const foreign_weights *w, const 
     gguf_key(key, r, "rope.freq_base");
     if (rung_gguf_len(r->file, key) > 0 && !rung_gguf_real(&s->rotary_base, r->file, key))
         return rung_fail(r->err, RUNG_INPUT, "%s: key %s is not one number", r->path, key);
-    return gguf_epsilon(r, "attention.layer_norm_rms_epsilon");
+    return gguf_epsilon(s, r, "attention.layer_norm_rms_epsilon");
 }
 
 static rung_status gguf_gpt2(foreign_shape *s, const foreign_weights *w, const gguf_reader *r)
@@ -236,7 +262,7 @@ static rung_status gguf_gpt2(foreign_shape *s, const foreign_weights *w, const g
     begin_gpt2(s);
     RUNG_TRY(gguf_common(s, w, r));
     RUNG_TRY(gguf_size(&s->kv_heads, r, "attention.head_count_kv", s->heads));
-    return gguf_epsilon(r, "attention.layer_norm_epsilon");
+    return gguf_epsilon(s, r, "attention.layer_norm_epsilon");
 }
 
 rung_status foreign_shape_from_gguf(foreign_shape *s, const foreign_weights *w, rung_error *err)
@@ -246,9 +272,11 @@ rung_status foreign_shape_from_gguf(foreign_shape *s, const foreign_weights *w, 
     const gguf_reader r = {w->gguf, w->path, arch, err};
     *s = (foreign_shape){0};
     snprintf(s->family, sizeof s->family, "%.31s", arch);
-    if (strcmp(arch, "llama") == 0) return gguf_llama(s, w, &r);
+    if (strcmp(arch, "llama") == 0 || strcmp(arch, "qwen2") == 0 || strcmp(arch, "qwen3") == 0)
+        return gguf_llama(s, w, &r);
     if (strcmp(arch, "gpt2") == 0) return gguf_gpt2(s, w, &r);
-    return rung_fail(err, RUNG_INPUT, "%s: architecture '%.31s' is not one of llama, gpt2", w->path, arch);
+    return rung_fail(err, RUNG_INPUT, "%s: architecture '%.31s' is not one of llama, qwen2, qwen3, gpt2", w->path,
+                     arch);
 }
 
 /* ---- config.json ------------------------------------------------------------------------------------------------- */
@@ -368,35 +396,90 @@ static rung_status json_rotation(foreign_shape *s, const json_reader *r, const c
     return json_real(&s->rotary_base, &inner, "rope_theta", s->rotary_base);
 }
 
-static rung_status json_layer_types(const json_reader *r, size_t layers)
+/* What the published configuration of a family says where a key is absent. */
+typedef struct family {
+    const char *name;
+    size_t kv_heads, head_dim; /* 0: the heads; width / heads */
+    bool slides;               /* has a window, without a word about it in the file */
+    bool may_slide;            /* has one where use_sliding_window says so */
+    bool qkv_bias, qk_norm;
+    bool states_bias; /* by attention_bias */
+} family;
+
+static const family families[] = {
+    {.name = "llama", .states_bias = true},
+    {.name = "mistral", .kv_heads = 8, .slides = true},
+    {.name = "qwen2", .kv_heads = 32, .may_slide = true, .qkv_bias = true},
+    {.name = "qwen3", .kv_heads = 32, .head_dim = 128, .may_slide = true, .qk_norm = true, .states_bias = true},
+};
+
+static const family *family_named(const char *name)
 {
-    const rung_json *types = rung_json_get(r->root, "layer_types");
-    if (json_absent(r, "layer_types")) return RUNG_OK;
-    bool all = rung_json_len(types) == layers;
-    for (size_t i = 0; all && i < layers; i++) {
-        const char *type = rung_json_string(rung_json_at(types, i));
-        all = type && strcmp(type, "full_attention") == 0;
-    }
-    return all ? RUNG_OK : rung_fail(r->err, RUNG_INPUT, "%s: \"layer_types\" has others than full_attention", r->path);
+    for (size_t i = 0; i < RUNG_COUNT(families); i++)
+        if (strcmp(families[i].name, name) == 0) return &families[i];
+    return NULL;
 }
 
 /* The published class of llama has biases only where a key says so, whatever the file holds; that of mistral has none. */
-static rung_status json_biases(foreign_shape *s, const json_reader *r, bool mistral)
+static rung_status json_biases(foreign_shape *s, const json_reader *r, const family *f)
 {
-    bool attention, mlp;
-    if (mistral) {
+    bool attention = false, mlp = false;
+    if (f->states_bias)
+        RUNG_TRY(json_bool(&attention, r, "attention_bias", false));
+    else
         RUNG_TRY(json_must_be_off(r, "attention_bias"));
+    if (strcmp(f->name, "llama") == 0)
+        RUNG_TRY(json_bool(&mlp, r, "mlp_bias", false));
+    else
         RUNG_TRY(json_must_be_off(r, "mlp_bias"));
-    }
-    RUNG_TRY(json_bool(&attention, r, "attention_bias", false));
-    RUNG_TRY(json_bool(&mlp, r, "mlp_bias", false));
-    s->attention_bias = attention ? FOREIGN_BIAS_ALWAYS : FOREIGN_BIAS_NEVER;
+    s->qkv_bias = attention || f->qkv_bias ? FOREIGN_BIAS_ALWAYS : FOREIGN_BIAS_NEVER;
+    s->out_bias = attention ? FOREIGN_BIAS_ALWAYS : FOREIGN_BIAS_NEVER;
     s->mlp_bias = mlp ? FOREIGN_BIAS_ALWAYS : FOREIGN_BIAS_NEVER;
     return RUNG_OK;
 }
 
-/* An absent key has the value of the published class: LlamaConfig, MistralConfig. */
-static rung_status json_llama(foreign_shape *s, const json_reader *r)
+/* The window of the layers that have one; 0 if no layer has. */
+static rung_status json_window(foreign_shape *s, const json_reader *r, const family *f)
+{
+    bool stated = !json_absent(r, "sliding_window"), used = f->slides;
+    if (f->may_slide) RUNG_TRY(json_bool(&used, r, "use_sliding_window", false));
+    if (!used && !f->may_slide && stated)
+        return rung_fail(r->err, RUNG_INPUT, "%s: \"sliding_window\" is not a key of this family", r->path);
+    if (!used || (rung_json_get(r->root, "sliding_window") && !stated)) return RUNG_OK; /* null: no window */
+    return json_size(&s->window, r, "sliding_window", 4096);
+}
+
+/* Which layers have the window: what layer_types says, or all from max_window_layers on. */
+static rung_status json_layer_types(foreign_shape *s, const json_reader *r, const family *f, rung_arena *arena)
+{
+    const rung_json *types = rung_json_get(r->root, "layer_types");
+    size_t full = 0;
+    bool listed_types = !json_absent(r, "layer_types");
+    if (s->layers > SIZE_LIMIT / 256)
+        return rung_fail(r->err, RUNG_INPUT, "%s: %zu layers are too many", r->path, s->layers);
+    if (listed_types && rung_json_len(types) != s->layers)
+        return rung_fail(r->err, RUNG_INPUT, "%s: \"layer_types\" does not list %zu layers", r->path, s->layers);
+    s->slides = rung_arena_alloc(arena, s->layers, sizeof *s->slides, r->err);
+    if (!s->slides) return RUNG_SYSTEM;
+    if (f->may_slide && s->window) RUNG_TRY(json_size(&full, r, "max_window_layers", 28));
+    for (size_t i = 0; i < s->layers; i++) {
+        const char *type = listed_types ? rung_json_string(rung_json_at(types, i)) : NULL;
+        bool slides = type && strcmp(type, "sliding_attention") == 0;
+        if (listed_types && !slides && !(type && strcmp(type, "full_attention") == 0))
+            return rung_fail(r->err, RUNG_INPUT, "%s: \"layer_types\" has others than full and sliding attention",
+                             r->path);
+        if (slides && !s->window)
+            return rung_fail(r->err, RUNG_INPUT, "%s: \"layer_types\" has sliding attention without a window", r->path);
+        if (listed_types && f->slides && slides != (s->window > 0))
+            return rung_fail(r->err, RUNG_INPUT, "%s: \"layer_types\" and \"sliding_window\" contradict each other",
+                             r->path);
+        s->slides[i] = listed_types ? slides : s->window && i >= full;
+    }
+    return RUNG_OK;
+}
+
+/* An absent key has the value of the published class: LlamaConfig, MistralConfig, Qwen2Config, Qwen3Config. */
+static rung_status json_llama(foreign_shape *s, const json_reader *r, const family *f, rung_arena *arena)
 {
     static const char *const known[] = {"attention_bias",
                                         "head_dim",
@@ -405,6 +488,7 @@ static rung_status json_llama(foreign_shape *s, const json_reader *r)
                                         "intermediate_size",
                                         "layer_types",
                                         "max_position_embeddings",
+                                        "max_window_layers",
                                         "mlp_bias",
                                         "num_attention_heads",
                                         "num_hidden_layers",
@@ -415,35 +499,34 @@ static rung_status json_llama(foreign_shape *s, const json_reader *r)
                                         "rope_theta",
                                         "sliding_window",
                                         "tie_word_embeddings",
+                                        "use_sliding_window",
                                         "vocab_size",
                                         NULL};
     static const char *const silu[] = {"silu", NULL};
-    bool mistral = strcmp(s->family, "mistral") == 0, sliding = rung_json_get(r->root, "sliding_window");
-    double epsilon;
     begin_llama(s);
     s->names = &foreign_names_llama;
+    s->qk_norm = f->qk_norm;
     RUNG_TRY(json_check_keys(r, known));
     RUNG_TRY(json_must_be(r, "hidden_act", silu));
+    if (!f->may_slide) RUNG_TRY(json_must_be_off(r, "use_sliding_window"));
     RUNG_TRY(json_size(&s->layers, r, "num_hidden_layers", 0));
     RUNG_TRY(json_size(&s->d_model, r, "hidden_size", 0));
     RUNG_TRY(json_size(&s->d_mlp, r, "intermediate_size", 0));
     RUNG_TRY(json_size(&s->heads, r, "num_attention_heads", 0));
-    RUNG_TRY(json_size(&s->kv_heads, r, "num_key_value_heads", mistral ? 8 : s->heads));
-    RUNG_TRY(json_size(&s->head_dim, r, "head_dim", s->d_model / s->heads ? s->d_model / s->heads : 1));
+    RUNG_TRY(json_size(&s->kv_heads, r, "num_key_value_heads", f->kv_heads ? f->kv_heads : s->heads));
+    size_t share = s->d_model / s->heads ? s->d_model / s->heads : 1;
+    RUNG_TRY(json_size(&s->head_dim, r, "head_dim", f->head_dim ? f->head_dim : share));
     RUNG_TRY(json_size(&s->vocab, r, "vocab_size", 0));
     RUNG_TRY(json_size(&s->context, r, "max_position_embeddings", 0));
-    RUNG_TRY(json_layer_types(r, s->layers));
-    RUNG_TRY(json_biases(s, r, mistral));
-    if (mistral && (!sliding || !json_absent(r, "sliding_window")))
-        RUNG_TRY(json_size(&s->window, r, "sliding_window", 4096));
-    if (!mistral && !json_absent(r, "sliding_window"))
-        return rung_fail(r->err, RUNG_INPUT, "%s: \"sliding_window\" is not a key of this family", r->path);
+    RUNG_TRY(json_biases(s, r, f));
+    RUNG_TRY(json_window(s, r, f));
+    RUNG_TRY(json_layer_types(s, r, f, arena));
     RUNG_TRY(json_bool(&s->tied, r, "tie_word_embeddings", false));
     RUNG_TRY(json_real(&s->rotary_base, r, "rope_theta", s->rotary_base));
     RUNG_TRY(json_rotation(s, r, "rope_scaling"));
     RUNG_TRY(json_rotation(s, r, "rope_parameters"));
-    RUNG_TRY(json_real(&epsilon, r, "rms_norm_eps", 1e-6));
-    return check_epsilon(epsilon, "\"rms_norm_eps\"", r->path, r->err);
+    RUNG_TRY(json_real(&s->epsilon, r, "rms_norm_eps", 1e-6));
+    return check_epsilon(s->epsilon, "\"rms_norm_eps\"", r->path, r->err);
 }
 
 /* GPT2Model, for one, has no read-out, and GPT2LMHeadModel has. */
@@ -471,14 +554,15 @@ static rung_status json_gpt2(foreign_shape *s, const json_reader *r)
                                         "tie_word_embeddings",
                                         "vocab_size",
                                         NULL};
-    static const char *const gelu[] = {"gelu_new", "gelu_pytorch_tanh", NULL};
+    static const char *const gelu[] = {"gelu_new", "gelu_pytorch_tanh", "gelu", NULL};
+    const char *activation = rung_json_string(rung_json_get(r->root, "activation_function"));
     bool scaled;
-    double epsilon;
     begin_gpt2(s);
     s->names = &foreign_names_gpt2;
     s->transposed = true;
     RUNG_TRY(json_check_keys(r, known));
     RUNG_TRY(json_must_be(r, "activation_function", gelu));
+    if (activation && strcmp(activation, "gelu") == 0) s->mlp = RUNG_MLP_GELU;
     RUNG_TRY(json_must_be_off(r, "add_cross_attention"));
     RUNG_TRY(json_must_be_off(r, "scale_attn_by_inverse_layer_idx"));
     RUNG_TRY(json_bool(&scaled, r, "scale_attn_weights", true));
@@ -493,8 +577,8 @@ static rung_status json_gpt2(foreign_shape *s, const json_reader *r)
     RUNG_TRY(json_bool(&s->tied, r, "tie_word_embeddings", true));
     s->tied = s->tied && json_is_language_model(r);
     s->kv_heads = s->heads, s->head_dim = s->d_model / s->heads;
-    RUNG_TRY(json_real(&epsilon, r, "layer_norm_epsilon", 1e-5));
-    return check_epsilon(epsilon, "\"layer_norm_epsilon\"", r->path, r->err);
+    RUNG_TRY(json_real(&s->epsilon, r, "layer_norm_epsilon", 1e-5));
+    return check_epsilon(s->epsilon, "\"layer_norm_epsilon\"", r->path, r->err);
 }
 
 /* What stands before the name of the embedding stands before all names. */
@@ -514,7 +598,8 @@ static rung_status find_prefix(foreign_shape *s, const foreign_weights *w, rung_
     return rung_fail(err, RUNG_INPUT, "%s: has no tensor %s", w->path, name);
 }
 
-rung_status foreign_shape_from_json(foreign_shape *s, const foreign_weights *w, const char *path, rung_error *err)
+rung_status foreign_shape_from_json(foreign_shape *s, const foreign_weights *w, const char *path, rung_arena *arena,
+                                    rung_error *err)
 {
     rung_json_doc *doc;
     RUNG_TRY(rung_json_open_python(&doc, path, err));
@@ -525,12 +610,13 @@ rung_status foreign_shape_from_json(foreign_shape *s, const foreign_weights *w, 
     snprintf(s->family, sizeof s->family, "%.31s", type ? type : "");
     if (!type)
         status = rung_fail(err, RUNG_INPUT, "%s: has no text \"model_type\"", path);
-    else if (strcmp(type, "llama") == 0 || strcmp(type, "mistral") == 0)
-        status = json_llama(s, &r);
+    else if (family_named(type))
+        status = json_llama(s, &r, family_named(type), arena);
     else if (strcmp(type, "gpt2") == 0)
         status = json_gpt2(s, &r);
     else
-        status = rung_fail(err, RUNG_INPUT, "%s: model_type '%.31s' is not one of llama, mistral, gpt2", path, type);
+        status = rung_fail(err, RUNG_INPUT, "%s: model_type '%.31s' is not one of llama, mistral, qwen2, qwen3, gpt2",
+                           path, type);
     rung_json_free(doc);
     RUNG_NEXT(status, find_prefix(s, w, err));
     return status;

@@ -41,6 +41,7 @@ rung_status foreign_weights_check_all_used(const foreign_weights *w, rung_error 
 typedef struct foreign_names {
     const char *embed, *positions, *final_norm, *readout;
     const char *norm1, *q, *k, *v, *qkv, *out, *norm2, *up, *gate, *down;
+    const char *q_norm, *k_norm;  /* read if the shape says so */
     const char *const *constants; /* tensors that hold no weights, such as masks, up to a NULL */
 } foreign_names;
 
@@ -55,18 +56,25 @@ typedef struct foreign_shape {
     bool paired;     /* rotary turns neighbours, not halves: rows of queries and keys are put in our order */
     size_t layers, d_model, d_mlp, heads, kv_heads, head_dim, vocab, context;
     size_t window; /* tokens that a query sees; 0: all */
-    double rotary_base;
+    bool *slides;  /* [layers]: which of them have the window; NULL: all */
+    double rotary_base, epsilon;
+    bool qk_norm;
     rung_positions positions;
     rung_norm norm;
     rung_mlp mlp;
-    foreign_bias attention_bias, mlp_bias; /* the output projection belongs to attention */
+    foreign_bias qkv_bias, out_bias, mlp_bias;
     bool tied; /* the configuration says that the read-out is the embedding where the file has none of its own */
 } foreign_shape;
 
+/* prefix, pattern with the number of the layer, suffix */
+void foreign_layer_name(char name[FOREIGN_NAME_MAX], const char *prefix, const char *pattern, size_t layer,
+                        const char *suffix);
 extern const foreign_names foreign_names_llama, foreign_names_gpt2, foreign_names_gguf;
 
 rung_status foreign_shape_from_gguf(foreign_shape *shape, const foreign_weights *w, rung_error *err);
-rung_status foreign_shape_from_json(foreign_shape *shape, const foreign_weights *w, const char *path, rung_error *err);
+/* Lists of the shape are in the arena. */
+rung_status foreign_shape_from_json(foreign_shape *shape, const foreign_weights *w, const char *path, rung_arena *arena,
+                                    rung_error *err);
 /* Checks sizes against each other: everything that follows divides by them. */
 rung_status foreign_shape_check(const foreign_shape *shape, const char *path, rung_error *err);
 

@@ -2,8 +2,7 @@
  * Copyright (c) The rung authors
  *
  * From the tensors of another program to those of a model file. What differs:
- * - the factor 1/sqrt(dk) of the scores goes into the query projection;
- * - heads of queries that share a head of keys and values each get a copy of it;
+ * - the factor 1/sqrt(dk) of the scores goes into the query projection, or into the weights of the norm of queries;
  * - a rotation of neighbours becomes one of halves by another order of the rows of queries and keys;
  * - matrices that are stored as [in][out] are turned, and a joint projection of q, k, v is taken apart.
  * All values are floats then. A float times 1/sqrt(dk) is rounded once; everything else is copied.
@@ -40,13 +39,7 @@ typedef struct matrix {
 static void foreign_name(char name[FOREIGN_NAME_MAX], const importer *m, const char *pattern, size_t layer,
                          const char *suffix)
 {
-    char inner[FOREIGN_NAME_MAX - 48];
-    const char *number = strstr(pattern, "%zu");
-    if (number)
-        snprintf(inner, sizeof inner, "%.*s%zu%s", (int)(number - pattern), pattern, layer, number + 3);
-    else
-        snprintf(inner, sizeof inner, "%s", pattern);
-    snprintf(name, FOREIGN_NAME_MAX, "%s%s%s", m->shape.prefix, inner, suffix);
+    foreign_layer_name(name, m->shape.prefix, pattern, layer, suffix);
 }
 
 static float *floats(const importer *m, size_t rows, size_t cols)
@@ -193,22 +186,20 @@ static rung_status copy_linear(importer *m, const char *pattern, size_t layer, c
     return put_layer(m, layer, text, bias, false);
 }
 
-/* Which row of the file becomes row i of head h: of a head of `kv_heads`, in our order of a rotation. */
-static size_t source_row(const foreign_shape *s, size_t head, size_t i, size_t stored_heads, bool rotated)
+/* Which row of the file becomes row i of a head, in our order of a rotation. */
+static size_t source_row(const foreign_shape *s, size_t head, size_t i, bool rotated)
 {
-    size_t half = s->head_dim / 2, stored = head / (s->heads / stored_heads);
+    size_t half = s->head_dim / 2;
     size_t within = !rotated || !s->paired ? i : i < half ? 2 * i : 2 * (i - half) + 1;
-    return stored * s->head_dim + within;
+    return head * s->head_dim + within;
 }
 
-/* One row for each of heads * head_dim outputs. */
-static matrix spread_heads(importer *m, matrix from, size_t stored_heads, bool rotated, double factor)
+static matrix order_heads(importer *m, matrix from, bool rotated, double factor)
 {
     const foreign_shape *s = &m->shape;
-    size_t rows = s->heads * s->head_dim;
-    matrix to = {from.value ? floats(m, rows, from.cols) : NULL, rows, from.cols};
-    for (size_t r = 0; to.value && r < rows; r++) {
-        size_t row = source_row(s, r / s->head_dim, r % s->head_dim, stored_heads, rotated);
+    matrix to = {from.value ? floats(m, from.rows, from.cols) : NULL, from.rows, from.cols};
+    for (size_t r = 0; to.value && r < from.rows; r++) {
+        size_t row = source_row(s, r / s->head_dim, r % s->head_dim, rotated);
         for (size_t c = 0; c < from.cols; c++)
             to.value[r * to.cols + c] = (float)(factor * (double)from.value[row * from.cols + c]);
     }
@@ -222,7 +213,7 @@ typedef struct projection {
 static rung_status take_projection(importer *m, projection *p, const char *pattern, size_t layer, size_t rows)
 {
     RUNG_TRY(take_matrix(m, &p->weight, pattern, layer, rows, m->shape.d_model));
-    return take_bias(m, &p->bias, pattern, layer, rows, m->shape.attention_bias);
+    return take_bias(m, &p->bias, pattern, layer, rows, m->shape.qkv_bias);
 }
 
 /* Rows first .. first+rows of a joint projection. */
@@ -260,6 +251,27 @@ static rung_status take_heads(importer *m, projection qkv[3], size_t layer)
     return take_projection(m, &qkv[2], s->names->v, layer, keys);
 }
 
+/* The weights of the norm of a head, in our order of a rotation, times a factor. */
+static rung_status copy_head_norm(importer *m, const char *pattern, size_t layer, const char *what, double factor)
+{
+    const foreign_shape *s = &m->shape;
+    matrix stored;
+    RUNG_TRY(take_vector(m, &stored, pattern, layer, ".weight", s->head_dim));
+    matrix weight = {floats(m, s->head_dim, 1), s->head_dim, 1};
+    for (size_t i = 0; weight.value && i < s->head_dim; i++)
+        weight.value[i] = (float)(factor * (double)stored.value[source_row(s, 0, i, true)]);
+    return weight.value ? put_layer(m, layer, what, weight, false) : RUNG_SYSTEM;
+}
+
+/* The factor of the scores is part of the last thing that multiplies a query: the norm, or else the projection. */
+static rung_status copy_head_norms(importer *m, size_t layer)
+{
+    const foreign_shape *s = &m->shape;
+    if (!s->qk_norm) return RUNG_OK;
+    RUNG_TRY(copy_head_norm(m, s->names->q_norm, layer, "mix.0.q_norm", 1 / sqrt((double)s->head_dim)));
+    return copy_head_norm(m, s->names->k_norm, layer, "mix.0.k_norm", 1);
+}
+
 static rung_status copy_attention(importer *m, size_t layer)
 {
     static const char *const inputs[] = {"q", "k", "v"};
@@ -268,18 +280,18 @@ static rung_status copy_attention(importer *m, size_t layer)
     RUNG_TRY(take_heads(m, qkv, layer));
     for (size_t i = 0; i < 3; i++) {
         char text[48];
-        size_t stored = i == 0 ? s->heads : s->kv_heads;
         bool rotated = i < 2 && s->positions == RUNG_POS_ROTARY;
-        double factor = i == 0 ? 1 / sqrt((double)s->head_dim) : 1;
-        matrix weight = spread_heads(m, qkv[i].weight, stored, rotated, factor);
-        matrix bias = spread_heads(m, qkv[i].bias, stored, rotated, factor);
+        double factor = i == 0 && !s->qk_norm ? 1 / sqrt((double)s->head_dim) : 1;
+        matrix weight = order_heads(m, qkv[i].weight, rotated, factor);
+        matrix bias = order_heads(m, qkv[i].bias, rotated, factor);
         if (!weight.value || (qkv[i].bias.value && !bias.value)) return RUNG_SYSTEM;
         snprintf(text, sizeof text, "mix.0.%s.weight", inputs[i]);
         RUNG_TRY(put_layer(m, layer, text, weight, true));
         snprintf(text, sizeof text, "mix.0.%s.bias", inputs[i]);
         RUNG_TRY(put_layer(m, layer, text, bias, false));
     }
-    return copy_linear(m, s->names->out, layer, "out", s->d_model, s->heads * s->head_dim, s->attention_bias);
+    RUNG_TRY(copy_head_norms(m, layer));
+    return copy_linear(m, s->names->out, layer, "out", s->d_model, s->heads * s->head_dim, s->out_bias);
 }
 
 /* Masks and frequencies: nothing is read from them. */
@@ -406,14 +418,34 @@ static rung_status set_task(importer *m, const rung_task_conf *task)
     return m->spec.task ? RUNG_OK : RUNG_SYSTEM;
 }
 
+static void print_layers(rung_buf *out, const foreign_shape *s, size_t count, bool slides)
+{
+    if (out->len) rung_buf_putc(out, ',');
+    rung_buf_printf(out, "%zu*%s", count, slides ? "window" : "full");
+    if (slides) rung_buf_printf(out, ":W=%zu", s->window);
+    if (s->qk_norm) rung_buf_puts(out, ":qknorm=1");
+    if (s->kv_heads < s->heads) rung_buf_printf(out, ":kv=%zu", s->kv_heads);
+}
+
+/* Equal layers in a row are written once. */
+static const char *arch_of(importer *m)
+{
+    const foreign_shape *s = &m->shape;
+    rung_buf text;
+    rung_buf_init(&text);
+    for (size_t i = 0, run; i < s->layers; i += run) {
+        bool slides = s->slides ? s->slides[i] : s->window > 0;
+        for (run = 1; i + run < s->layers && (!s->slides || s->slides[i + run] == slides);) run++;
+        print_layers(&text, s, run, slides);
+    }
+    const char *copy = text.failed ? NULL : rung_arena_strdup(&m->arena, text.text, m->err);
+    rung_buf_clear(&text);
+    return copy;
+}
+
 static rung_status set_spec(importer *m, const rung_foreign_options *options)
 {
     const foreign_shape *s = &m->shape;
-    char arch[64];
-    if (s->window)
-        snprintf(arch, sizeof arch, "%zu*window:W=%zu", s->layers, s->window);
-    else
-        snprintf(arch, sizeof arch, "%zu*full", s->layers);
     size_t most = s->context < CONTEXT_DEFAULT_MAX ? s->context : CONTEXT_DEFAULT_MAX;
     if (options->max_tokens > s->context && s->positions == RUNG_POS_LEARNED)
         return rung_fail(m->err, RUNG_USAGE, "the model has positions for %zu tokens, not for %zu", s->context,
@@ -421,7 +453,7 @@ static rung_status set_spec(importer *m, const rung_foreign_options *options)
     RUNG_TRY(foreign_ids_read(&m->token, &m->tokens, &m->arena, options->tokens, "tokens", s->vocab, m->err));
     RUNG_TRY(foreign_ids_read(&m->answer, &m->answers, &m->arena, options->answers, "answers",
                               m->readout == RUNG_READOUT_HIDDEN ? s->d_model : s->vocab, m->err));
-    m->spec = (rung_model_spec){.arch = rung_arena_strdup(&m->arena, arch, m->err),
+    m->spec = (rung_model_spec){.arch = arch_of(m),
                                 .mlp = rung_mlp_names[s->mlp - 1],
                                 .vocab = m->tokens,
                                 .answers = m->answers,
@@ -433,7 +465,8 @@ static rung_status set_spec(importer *m, const rung_foreign_options *options)
                                 .dv = s->head_dim,
                                 .positions = s->positions,
                                 .norm = s->norm,
-                                .causal = true};
+                                .causal = true,
+                                .norm_epsilon = s->epsilon};
     if (!m->spec.arch) return RUNG_SYSTEM;
     RUNG_TRY(set_task(m, options->task));
     return rung_model_spec_check(&m->spec, m->err);
@@ -462,7 +495,7 @@ static rung_status read_shape(importer *m, const char *path, const rung_foreign_
 {
     rung_buf beside;
     if (m->weights.gguf) return foreign_shape_from_gguf(&m->shape, &m->weights, m->err);
-    if (options->config) return foreign_shape_from_json(&m->shape, &m->weights, options->config, m->err);
+    if (options->config) return foreign_shape_from_json(&m->shape, &m->weights, options->config, &m->arena, m->err);
     const char *slash = strrchr(path, '/');
     bool is_folder = m->weights.shards && strcmp(rung_safetensors_name(m->weights.shard[0]), path) != 0;
     rung_buf_init(&beside);
@@ -470,8 +503,9 @@ static rung_status read_shape(importer *m, const char *path, const rung_foreign_
         rung_buf_printf(&beside, "%s/config.json", path);
     else
         rung_buf_printf(&beside, "%.*sconfig.json", slash ? (int)(slash - path + 1) : 0, path);
-    rung_status status = beside.failed ? rung_fail(m->err, RUNG_SYSTEM, "memory runs out")
-                                       : foreign_shape_from_json(&m->shape, &m->weights, beside.text, m->err);
+    rung_status status = beside.failed
+                             ? rung_fail(m->err, RUNG_SYSTEM, "memory runs out")
+                             : foreign_shape_from_json(&m->shape, &m->weights, beside.text, &m->arena, m->err);
     rung_buf_clear(&beside);
     return status;
 }

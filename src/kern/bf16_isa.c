@@ -7,6 +7,8 @@
  * are 0, as operands and as results. The reference does the same in plain C. AVX2 and AVX-512 do it by two
  * multiply-adds, in a mode of the processor in which such numbers are 0.
  */
+/* There is no version for NEON: its lanes would do what plain C does here. */
+#undef RUNG_NEON
 #include "bf16_table.h"
 
 #include "kern_lanes.h"

@@ -16,6 +16,9 @@ const rung_bf16_kernels *rung_bf16_kernels_of(rung_isa isa, bool with_bf16)
     if (isa > rung_cpu_isa()) return NULL;
     if (isa == RUNG_ISA_AVX512) return &rung_bf16_kernels_avx512;
     if (isa == RUNG_ISA_AVX2) return &rung_bf16_kernels_avx2;
+#elif defined(__aarch64__)
+    if (with_bf16 || isa > rung_cpu_isa()) return NULL;
+    if (isa == RUNG_ISA_NEON) return &rung_bf16_kernels_neon;
 #endif
     return isa == RUNG_ISA_REF && !with_bf16 ? &rung_bf16_kernels_ref : NULL;
 }

@@ -11,6 +11,8 @@
 extern const rung_bf16_kernels rung_bf16_kernels_ref;
 #if defined(__x86_64__)
 extern const rung_bf16_kernels rung_bf16_kernels_avx2, rung_bf16_kernels_avx512, rung_bf16_kernels_avx512_bf16;
+#elif defined(__aarch64__)
+extern const rung_bf16_kernels rung_bf16_kernels_neon;
 #endif
 
 #endif

@@ -28,6 +28,13 @@ rung_selective_undo rung_selective_undo_avx2, rung_selective_undo_avx512;
 rung_small_product rung_small_product_avx2, rung_small_product_avx512;
 rung_elu1 rung_elu1_avx2, rung_elu1_avx512;
 rung_crossed_pairs rung_crossed_pairs_avx2, rung_crossed_pairs_avx512;
+#elif defined(__aarch64__)
+extern const rung_chunk_kernels rung_chunk_kernels_neon;
+rung_selective_scan rung_selective_scan_neon;
+rung_selective_undo rung_selective_undo_neon;
+rung_small_product rung_small_product_neon;
+rung_elu1 rung_elu1_neon;
+rung_crossed_pairs rung_crossed_pairs_neon;
 #endif
 
 #endif

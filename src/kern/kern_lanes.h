@@ -13,6 +13,8 @@
 #include <string.h>
 #if defined(__AVX2__)
 #include <immintrin.h>
+#elif defined(RUNG_NEON)
+#include <arm_neon.h>
 #endif
 
 #define INLINE static inline __attribute__((always_inline))
@@ -163,6 +165,82 @@ INLINE lanes raise_by(lanes x, lanes n)
 INLINE lanes zero_below(lanes v, lanes x, float least)
 {
     return _mm256_and_ps(v, _mm256_cmp_ps(x, _mm256_set1_ps(least), _CMP_NLT_UQ));
+}
+
+#elif defined(RUNG_NEON)
+
+enum { LANES = 4 };
+typedef float32x4_t lanes;
+
+INLINE lanes load(const float *from)
+{
+    return vld1q_f32(from);
+}
+
+INLINE void store(float *to, lanes v)
+{
+    vst1q_f32(to, v);
+}
+
+/* There are no masks: the lanes go through a copy. */
+INLINE lanes load_some(const float *from, size_t n)
+{
+    float lane[LANES] = {0};
+    for (size_t l = 0; l < n; l++) lane[l] = from[l];
+    return vld1q_f32(lane);
+}
+
+INLINE void store_some(float *to, lanes v, size_t n)
+{
+    float lane[LANES];
+    vst1q_f32(lane, v);
+    for (size_t l = 0; l < n; l++) to[l] = lane[l];
+}
+
+INLINE lanes everywhere(float x)
+{
+    return vdupq_n_f32(x);
+}
+
+INLINE lanes multiply_add(lanes a, lanes b, lanes c)
+{
+    return vfmaq_f32(c, a, b);
+}
+
+INLINE lanes plus(lanes a, lanes b)
+{
+    return vaddq_f32(a, b);
+}
+
+INLINE lanes times(lanes a, lanes b)
+{
+    return vmulq_f32(a, b);
+}
+
+INLINE lanes minus(lanes a, lanes b)
+{
+    return vsubq_f32(a, b);
+}
+
+/* vmaxq_f32 would give a NaN if either is one. */
+INLINE lanes larger_of(lanes a, lanes b)
+{
+    return vbslq_f32(vcgtq_f32(a, b), a, b);
+}
+
+INLINE lanes smaller_of(lanes a, lanes b)
+{
+    return vbslq_f32(vcltq_f32(a, b), a, b);
+}
+
+INLINE lanes raise_by(lanes x, lanes n)
+{
+    return vreinterpretq_f32_u32(vaddq_u32(vreinterpretq_u32_f32(x), vshlq_n_u32(vreinterpretq_u32_f32(n), 23)));
+}
+
+INLINE lanes zero_below(lanes v, lanes x, float least)
+{
+    return vreinterpretq_f32_u32(vbicq_u32(vreinterpretq_u32_f32(v), vcltq_f32(x, vdupq_n_f32(least))));
 }
 
 #else

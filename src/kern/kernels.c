@@ -10,6 +10,8 @@ const rung_kernels *rung_kernels_of(rung_isa isa)
 #if defined(__x86_64__)
     if (isa == RUNG_ISA_AVX512) return &rung_kernels_avx512;
     if (isa == RUNG_ISA_AVX2) return &rung_kernels_avx2;
+#elif defined(__aarch64__)
+    if (isa == RUNG_ISA_NEON) return &rung_kernels_neon;
 #endif
     (void)isa;
     return &rung_kernels_ref;
@@ -25,6 +27,8 @@ rung_yardstick *rung_yardstick_get(void)
 #if defined(__x86_64__)
     if (rung_cpu_isa() == RUNG_ISA_AVX512) return rung_yardstick_avx512;
     if (rung_cpu_isa() == RUNG_ISA_AVX2) return rung_yardstick_avx2;
+#elif defined(__aarch64__)
+    if (rung_cpu_isa() == RUNG_ISA_NEON) return rung_yardstick_neon;
 #endif
     return rung_yardstick_ref;
 }

@@ -16,11 +16,14 @@
 #define PASTE(name, suffix)  PASTE_(name, suffix)
 #define ISA(name)            PASTE(name, RUNG_ISA_SUFFIX)
 
-/* ROWS x VECTORS sums, VECTORS vectors of a panel and one factor fit into the registers: 32 of 64 bytes, 16 of 32. */
+/* ROWS x VECTORS sums, VECTORS vectors of a panel and one factor fit into the registers: 32 of 64 bytes, 16 of
+ * 32, 32 of 16. */
 #if defined(__AVX512F__)
 enum { ROWS = 14, VECTORS = 2 };
 #elif defined(__AVX2__)
 enum { ROWS = 6, VECTORS = 2 };
+#elif defined(RUNG_NEON)
+enum { ROWS = 6, VECTORS = 4 };
 #else
 enum { ROWS = 4, VECTORS = 4 };
 #endif

@@ -62,6 +62,23 @@ rung_activate rung_activate_avx2, rung_activate_avx512;
 rung_activate_back rung_activate_back_avx2, rung_activate_back_avx512;
 rung_adam rung_adam_avx2, rung_adam_avx512;
 rung_yardstick rung_yardstick_avx2, rung_yardstick_avx512;
+#elif defined(__aarch64__)
+extern const rung_kernels rung_kernels_neon;
+rung_multiply rung_multiply_neon;
+rung_pack rung_pack_neon;
+rung_soften rung_soften_neon;
+rung_soften_back rung_soften_back_neon;
+rung_sum rung_sum_neon;
+rung_add_rows rung_add_rows_neon;
+rung_square_sum rung_square_sum_neon;
+rung_norm rung_norm_neon;
+rung_norm_back rung_norm_back_neon;
+rung_dot rung_dot_neon;
+rung_slope rung_relu_neon, rung_gelu_neon;
+rung_activate rung_activate_neon;
+rung_activate_back rung_activate_back_neon;
+rung_adam rung_adam_neon;
+rung_yardstick rung_yardstick_neon;
 #endif
 
 #endif

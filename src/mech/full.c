@@ -6,7 +6,7 @@
  * num) of dv+2 numbers per head, which is the assumption of every lower bound that speaks of a full layer.
  * conf->softmax chooses two passes or the reverse direction instead (see softmax.c).
  *
- * State: keys and values, [slot][H][dk+dv]. Full has a slot per token; a causal window reuses slot t mod W;
+ * State: keys and values, [slot][G][dk+dv], G the heads of keys and values. Full has a slot per token; a causal window reuses slot t mod W;
  * without a mask all tokens are kept, because a query at t looks W-1 tokens to both sides.
  */
 #include "full.h"
@@ -32,10 +32,11 @@ static size_t scratch_full(const rung_mech_conf *conf, size_t tokens)
 
 /* ---- fast -------------------------------------------------------------------------------------------------------- */
 
+/* head: of keys and values */
 static void store_f32(float *state, const float *k, const float *v, size_t token, size_t head,
                       const rung_mech_conf *conf)
 {
-    assert(head < conf->heads);
+    assert(head < rung_mech_kv_heads(conf));
     float *slot = state + slot_of(token, conf) * slot_size(conf) + head * (conf->dk + conf->dv);
     slot_put_f32(slot, k + head * conf->dk, v + head * conf->dv, conf);
 }
@@ -43,7 +44,7 @@ static void store_f32(float *state, const float *k, const float *v, size_t token
 static void update_f32(float *state, const float *const *in, size_t pos, const rung_mech_conf *conf, float *scratch)
 {
     (void)scratch;
-    for (size_t h = 0; h < conf->heads; h++) store_f32(state, in[IN_K], in[IN_V], pos, h, conf);
+    for (size_t h = 0; h < rung_mech_kv_heads(conf); h++) store_f32(state, in[IN_K], in[IN_V], pos, h, conf);
 }
 
 static void read_f32(float *o, const float *state, const float *const *in, size_t pos, size_t seen,
@@ -58,18 +59,20 @@ static void read_f32(float *o, const float *state, const float *const *in, size_
 static void scan_f32(float *o, float *state, const float *const *in, size_t pos, size_t tokens, size_t head,
                      const rung_mech_conf *conf, float *scratch)
 {
-    size_t key_row = conf->heads * conf->dk, value_row = conf->heads * conf->dv;
+    size_t own = rung_mech_kv_head(conf, head), heads = rung_mech_kv_heads(conf);
+    size_t key_row = heads * conf->dk, value_row = heads * conf->dv;
     rung_full_ask_f32(o, state, in, pos, tokens, NULL, 0, tokens, head, conf, scratch);
-    for (size_t t = 0; t < tokens; t++)
-        store_f32(state, in[IN_K] + t * key_row, in[IN_V] + t * value_row, pos + t, head, conf);
+    for (size_t t = 0; t < tokens && stores_key(head, conf); t++)
+        store_f32(state, in[IN_K] + t * key_row, in[IN_V] + t * value_row, pos + t, own, conf);
 }
 
 /* ---- exact ------------------------------------------------------------------------------------------------------- */
 
+/* head: of keys and values */
 static void store_exact(double *state, const double *k, const double *v, size_t token, size_t head,
                         const rung_mech_conf *conf)
 {
-    assert(head < conf->heads);
+    assert(head < rung_mech_kv_heads(conf));
     double *slot = state + slot_of(token, conf) * slot_size(conf) + head * (conf->dk + conf->dv);
     slot_put_exact(slot, k + head * conf->dk, v + head * conf->dv, conf);
 }
@@ -78,13 +81,13 @@ static void update_exact(double *state, const double *const *in, size_t pos, con
                          const rung_fmt *fmt, double *scratch)
 {
     (void)fmt, (void)scratch;
-    for (size_t h = 0; h < conf->heads; h++) store_exact(state, in[IN_K], in[IN_V], pos, h, conf);
+    for (size_t h = 0; h < rung_mech_kv_heads(conf); h++) store_exact(state, in[IN_K], in[IN_V], pos, h, conf);
 }
 
 static void attend_exact(double *o, const double *state, const double *q, range keys, size_t head,
                          const rung_mech_conf *conf, const rung_fmt *fmt)
 {
-    const double *base = state + head * (conf->dk + conf->dv);
+    const double *base = state + place_in_slot(head, conf);
     bool two_pass = conf->softmax == RUNG_SOFTMAX_TWO_PASS;
     softmax_exact s;
     rung_softmax_begin_exact(&s, o, conf, fmt);
@@ -121,13 +124,13 @@ typedef struct sources {
 static rung_attend_run run_at(const sources *s, size_t j, size_t count, size_t from, size_t to)
 {
     const rung_mech_conf *conf = s->conf;
-    size_t slot = slot_size(conf), H = conf->heads;
+    size_t slot = slot_size(conf), H = rung_mech_kv_heads(conf), own = rung_mech_kv_head(conf, s->head);
     rung_attend_run run = {.count = count, .from = from, .to = to};
     if (j >= s->pos) {
-        run.k = s->in[IN_K] + ((j - s->pos) * H + s->head) * conf->dk, run.k_stride = (ptrdiff_t)(H * conf->dk);
-        run.v = s->in[IN_V] + ((j - s->pos) * H + s->head) * conf->dv, run.v_stride = (ptrdiff_t)(H * conf->dv);
+        run.k = s->in[IN_K] + ((j - s->pos) * H + own) * conf->dk, run.k_stride = (ptrdiff_t)(H * conf->dk);
+        run.v = s->in[IN_V] + ((j - s->pos) * H + own) * conf->dv, run.v_stride = (ptrdiff_t)(H * conf->dv);
     } else {
-        run.k = s->state + slot_of(j, conf) * slot + s->head * (conf->dk + conf->dv);
+        run.k = s->state + slot_of(j, conf) * slot + place_in_slot(s->head, conf);
         run.v = run.k + conf->dk, run.k_stride = run.v_stride = (ptrdiff_t)slot;
     }
     return run;
@@ -200,15 +203,22 @@ static void ask_exact(double *o, const double *state, const double *const *in, s
 static void scan_exact(double *o, double *state, const double *const *in, size_t pos, size_t tokens, size_t head,
                        const rung_mech_conf *conf, const rung_fmt *fmt, double *scratch)
 {
-    size_t key_row = conf->heads * conf->dk, value_row = conf->heads * conf->dv;
+    size_t own = rung_mech_kv_head(conf, head), heads = rung_mech_kv_heads(conf);
+    size_t key_row = heads * conf->dk, value_row = heads * conf->dv;
     ask_exact(o, state, in, pos, tokens, NULL, 0, tokens, head, conf, fmt, scratch);
-    for (size_t t = 0; t < tokens; t++)
-        store_exact(state, in[IN_K] + t * key_row, in[IN_V] + t * value_row, pos + t, head, conf);
+    for (size_t t = 0; t < tokens && stores_key(head, conf); t++)
+        store_exact(state, in[IN_K] + t * key_row, in[IN_V] + t * value_row, pos + t, own, conf);
 }
 
 static size_t slot_in_row(const rung_mech_conf *conf, size_t pos)
 {
     return slot_of(pos, conf);
+}
+
+/* With more heads the others would read other keys. */
+static unsigned pads_full(const rung_mech_conf *conf)
+{
+    return conf->kv_heads ? RUNG_PADS_ALL & ~RUNG_PADS_HEADS : RUNG_PADS_ALL;
 }
 
 /* ---- rows -------------------------------------------------------------------------------------------------------- */
@@ -232,16 +242,17 @@ const rung_mech rung_mech_full = {
     .summary = "softmax attention over all earlier tokens",
     .equation = "o_t = sum_j<=t e^(q_t.k_j) v_j / sum_j<=t e^(q_t.k_j); online from j = 0: m' = max(m, s), "
                 "a = e^(m-m'), e = e^(s-m'), den = den a + e, num = num a + e v",
-    .carries = "t H (dk+dv), growing; H (dv+2) per query from any prefix",
+    .carries = "t G (dk+dv), G heads of keys (kv, else H), growing; H (dv+2) per query from any prefix",
     .source = "Vaswani et al. 2017; online form: Milakov, Gimelshein 2018",
     .params = full_params,
     .inputs = qkv,
-    .pads = rung_pads_all,
+    .pads = pads_full,
     .keeps = RUNG_KEEPS_TOKENS,
     .slot = slot_in_row,
     .carry = carry_full,
     .scratch = scratch_full,
     .any_softmax = true,
+    .shares_keys = true,
     .ask_f32 = rung_full_ask_f32,
     .ask_exact = ask_exact,
     .backward_f32 = rung_full_backward_f32,
@@ -256,16 +267,17 @@ const rung_mech rung_mech_window = {
     .traits = RUNG_TRAIT_SOFTMAX | RUNG_TRAIT_FADES | RUNG_TRAIT_CERTIFIED,
     .summary = "softmax attention over the last W tokens",
     .equation = "as full with t-W < j <= t; without a mask |t-j| < W",
-    .carries = "min(t, W) H (dk+dv)",
+    .carries = "min(t, W) G (dk+dv), G heads of keys (kv, else H)",
     .source = "Beltagy et al. 2020",
     .params = window_params,
     .inputs = qkv,
-    .pads = rung_pads_all,
+    .pads = pads_full,
     .keeps = RUNG_KEEPS_TOKENS,
     .slot = slot_in_row,
     .carry = carry_window,
     .scratch = scratch_full,
     .any_softmax = true,
+    .shares_keys = true,
     .ask_f32 = rung_full_ask_f32,
     .ask_exact = ask_exact,
     .backward_f32 = rung_full_backward_f32,

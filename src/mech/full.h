@@ -18,7 +18,25 @@ static inline size_t window_of(const rung_mech_conf *conf)
 
 static inline size_t slot_size(const rung_mech_conf *conf)
 {
-    return conf->heads * (conf->dk + conf->dv);
+    return rung_mech_kv_heads(conf) * (conf->dk + conf->dv);
+}
+
+/* Where the key and value that a head of queries reads begin in a slot. */
+static inline size_t place_in_slot(size_t head, const rung_mech_conf *conf)
+{
+    return rung_mech_kv_head(conf, head) * (conf->dk + conf->dv);
+}
+
+/* Of the heads that share a key, the one that comes last stores it, and the first takes back its gradient. */
+static inline bool stores_key(size_t head, const rung_mech_conf *conf)
+{
+    size_t share = conf->heads / rung_mech_kv_heads(conf);
+    return head % share == share - 1;
+}
+
+static inline bool is_first_of_key(size_t head, const rung_mech_conf *conf)
+{
+    return head % (conf->heads / rung_mech_kv_heads(conf)) == 0;
 }
 
 static inline size_t slot_count(const rung_mech_conf *conf)

@@ -171,7 +171,7 @@ static void add_times(float *to, float factor, const float *from, size_t n)
 /* Offset of the head's part of a slot in the state. */
 static size_t slot_at(size_t token, const rung_backward *b, size_t head)
 {
-    return slot_of(token, b->conf) * slot_size(b->conf) + head * (b->conf->dk + b->conf->dv);
+    return slot_of(token, b->conf) * slot_size(b->conf) + place_in_slot(head, b->conf);
 }
 
 /* Where the gradients of a key and its value are added; NULL where they are not wanted. */
@@ -181,7 +181,8 @@ typedef struct key_slopes {
 
 static key_slopes slopes_at(const rung_backward *b, size_t head, size_t j)
 {
-    size_t dk = b->conf->dk, dv = b->conf->dv, row = (j - b->pos) * b->conf->heads + head;
+    size_t dk = b->conf->dk, dv = b->conf->dv;
+    size_t row = (j - b->pos) * rung_mech_kv_heads(b->conf) + rung_mech_kv_head(b->conf, head);
     float *slot = j < b->pos && b->dstate ? b->dstate + slot_at(j, b, head) : NULL;
     if (j < b->pos) return (key_slopes){slot, slot ? slot + dk : NULL};
     return (key_slopes){b->din[IN_K] ? b->din[IN_K] + row * dk : NULL, b->din[IN_V] ? b->din[IN_V] + row * dv : NULL};
@@ -243,7 +244,7 @@ static void undo_query(const rung_backward *b, size_t head)
 void rung_full_backward_f32(const rung_backward *b, size_t head)
 {
     size_t group = rung_full_group(b->conf);
-    if (b->dstate) undo_store(b, head);
+    if (b->dstate && is_first_of_key(head, b->conf)) undo_store(b, head);
     if (b->tokens == 1) {
         undo_query(b, head);
         return;

@@ -120,16 +120,16 @@ static void ask_group(asking *a, size_t number, size_t count, float *scratch)
 void rung_full_attend_f32(float *o, const float *state, const float *const *in, const float *q, range keys, size_t pos,
                           size_t head, const rung_mech_conf *conf)
 {
-    size_t slot = slot_size(conf), H = conf->heads;
+    size_t slot = slot_size(conf), H = rung_mech_kv_heads(conf), own = rung_mech_kv_head(conf, head);
     softmax_f32 s;
     rung_softmax_begin_f32(&s, o, q, conf);
     for (size_t j = keys.first, count; j < keys.end; j += count) {
         count = keys_together(j, keys.end, pos, conf);
         if (j < pos)
-            rung_softmax_add_f32(&s, state + slot_of(j, conf) * slot + head * (conf->dk + conf->dv), count, slot);
+            rung_softmax_add_f32(&s, state + slot_of(j, conf) * slot + place_in_slot(head, conf), count, slot);
         else
-            rung_softmax_add_pairs_f32(&s, in[IN_K] + ((j - pos) * H + head) * conf->dk,
-                                       in[IN_V] + ((j - pos) * H + head) * conf->dv, count, H * conf->dk, H * conf->dv);
+            rung_softmax_add_pairs_f32(&s, in[IN_K] + ((j - pos) * H + own) * conf->dk,
+                                       in[IN_V] + ((j - pos) * H + own) * conf->dv, count, H * conf->dk, H * conf->dv);
     }
     rung_softmax_end_f32(&s);
 }

@@ -31,10 +31,10 @@ static rows rows_from(const key_panels *p, size_t j, bool values)
 {
     const rung_mech_conf *conf = p->conf;
     size_t width = values ? conf->dv : conf->dk, offset = values ? conf->dk : 0;
-    size_t slot = slot_of(j, conf) * slot_size(conf) + p->head * (conf->dk + conf->dv);
+    size_t heads = rung_mech_kv_heads(conf), slot = slot_of(j, conf) * slot_size(conf) + place_in_slot(p->head, conf);
     if (j < p->pos) return (rows){p->state + slot + offset, slot_size(conf), width};
     const float *from = values ? p->v : p->k;
-    return (rows){from + ((j - p->pos) * conf->heads + p->head) * width, conf->heads * width, width};
+    return (rows){from + ((j - p->pos) * heads + rung_mech_kv_head(conf, p->head)) * width, heads * width, width};
 }
 
 /* The strip's keys side by side, zeros for those before the first. */

@@ -54,11 +54,23 @@ static rung_status check_size(const char *name, size_t value, size_t high, rung_
     return rung_fail(err, RUNG_USAGE, "%s = %zu is outside 1..%zu", name, value, high);
 }
 
+static rung_status check_kv_heads(const rung_mech_conf *conf, rung_error *err)
+{
+    if (!conf->kv_heads) return RUNG_OK;
+    if (!conf->mech->shares_keys)
+        return rung_fail(err, RUNG_USAGE, "%s has no heads that share keys and values (kv)", conf->mech->name);
+    if (conf->kv_heads > conf->heads || conf->heads % conf->kv_heads)
+        return rung_fail(err, RUNG_USAGE, "%zu heads cannot share kv=%zu heads of keys and values", conf->heads,
+                         conf->kv_heads);
+    return RUNG_OK;
+}
+
 rung_status rung_mech_check(const rung_mech_conf *conf, rung_error *err)
 {
     rung_status status = check_size("heads", conf->heads, RUNG_HEADS_MAX, err);
     RUNG_NEXT(status, check_size("dk", conf->dk, RUNG_DIM_MAX, err));
     RUNG_NEXT(status, check_size("dv", conf->dv, RUNG_DIM_MAX, err));
+    RUNG_NEXT(status, check_kv_heads(conf, err));
     if (status == RUNG_OK && conf->mech->causal_only && !conf->causal)
         return rung_fail(err, RUNG_USAGE, "%s has no meaning without a causal mask", conf->mech->name);
     if (status == RUNG_OK && conf->mech->check) status = conf->mech->check(conf, err);
@@ -124,7 +136,7 @@ const char *rung_mech_dim_text(rung_mech_dim dim)
 
 rung_shape rung_mech_shape(const rung_mech_input *input, const rung_mech_conf *conf)
 {
-    size_t H = conf->heads, dk = conf->dk, dv = conf->dv;
+    size_t H = rung_mech_input_heads(input, conf), dk = conf->dk, dv = conf->dv;
     if (input->used && !input->used(conf)) return (rung_shape){0};
     switch (input->dim) {
     case RUNG_DIM_KEY:
@@ -169,9 +181,31 @@ rung_shape rung_mech_shape(const rung_mech_input *input, const rung_mech_conf *c
     return (rung_shape){0};
 }
 
+size_t rung_mech_kv_heads(const rung_mech_conf *conf)
+{
+    return conf->kv_heads ? conf->kv_heads : conf->heads;
+}
+
+size_t rung_mech_kv_head(const rung_mech_conf *conf, size_t head)
+{
+    return conf->kv_heads ? head / (conf->heads / conf->kv_heads) : head;
+}
+
+/* Rows that share keys have the inputs q, k and v, and constants of one number for every head of queries. */
+size_t rung_mech_input_heads(const rung_mech_input *input, const rung_mech_conf *conf)
+{
+    bool shared = strcmp(input->name, "k") == 0 || strcmp(input->name, "v") == 0;
+    return shared ? rung_mech_kv_heads(conf) : conf->heads;
+}
+
 bool rung_mech_is_query_or_key(const rung_mech_input *input)
 {
     return strcmp(input->name, "q") == 0 || strcmp(input->name, "k") == 0;
+}
+
+bool rung_mech_is_query(const rung_mech_input *input)
+{
+    return strcmp(input->name, "q") == 0;
 }
 
 size_t rung_mech_decay_input(const rung_mech *mech)

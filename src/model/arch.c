@@ -79,7 +79,18 @@ static bool read_word(parser *p, char word[WORD_MAX], const char *extra)
 }
 
 /* Keys that every mechanism accepts: sizes of a head, and what a layer does before and after the mechanism. */
-enum { COMMON_DK, COMMON_DV, COMMON_CONV, COMMON_GATE, COMMON_UNIT, COMMON_NEG, COMMON_COUNT };
+enum {
+    COMMON_DK,
+    COMMON_DV,
+    COMMON_CONV,
+    COMMON_GATE,
+    COMMON_UNIT,
+    COMMON_NEG,
+    COMMON_QKNORM,
+    COMMON_SCALE,
+    COMMON_KV,
+    COMMON_COUNT
+};
 static const rung_param common_params[] = {
     [COMMON_DK] = {"dk", RUNG_PARAM_INT, 1, 1, (int64_t)RUNG_DIM_MAX, NULL, "key dimension of a head"},
     [COMMON_DV] = {"dv", RUNG_PARAM_INT, 1, 1, (int64_t)RUNG_DIM_MAX, NULL, "value dimension of a head"},
@@ -87,6 +98,10 @@ static const rung_param common_params[] = {
     [COMMON_GATE] = {"gate", RUNG_PARAM_INT, 0, 0, 1, NULL, "1: output of a head, normalised, times silu(W x)"},
     [COMMON_UNIT] = {"unit", RUNG_PARAM_INT, 0, 0, 1, NULL, "1: q and k of a head are scaled to length 1"},
     [COMMON_NEG] = {"neg", RUNG_PARAM_INT, 0, 0, 1, NULL, "1: beta of a delta rule is doubled"},
+    [COMMON_QKNORM] = {"qknorm", RUNG_PARAM_INT, 0, 0, 1, NULL,
+                       "1: q and k of a head, normalised (rms), times weights"},
+    [COMMON_SCALE] = {"scale", RUNG_PARAM_REAL, 0, 0, 65536, NULL, "factor of q, after length 1 and rotation; 0: none"},
+    [COMMON_KV] = {"kv", RUNG_PARAM_INT, 0, 0, (int64_t)RUNG_HEADS_MAX, NULL, "heads of keys and values; 0: all heads"},
     [COMMON_COUNT] = {0},
 };
 
@@ -125,6 +140,10 @@ static void take_common(rung_mech_conf *conf, const rung_value common[COMMON_COU
     conf->gate = common[COMMON_GATE].number != 0;
     conf->unit = common[COMMON_UNIT].number != 0;
     conf->neg = common[COMMON_NEG].number != 0;
+    conf->qk_norm = common[COMMON_QKNORM].number != 0;
+    conf->scale = common[COMMON_SCALE].real;
+    conf->kv_heads = (size_t)common[COMMON_KV].number;
+    if (conf->kv_heads == conf->heads) conf->kv_heads = 0;
 }
 
 static bool has_input(const rung_mech_conf *conf, const char *name)
@@ -160,8 +179,11 @@ static rung_status read_mech(parser *p, rung_mech_conf *conf, bool *has_heads)
     take_common(conf, common, p->defaults);
     rung_error inner = {{0}};
     if (rung_mech_check(conf, &inner) != RUNG_OK) return expected(p, start, inner.text);
-    if (conf->unit && !(has_input(conf, "q") && has_input(conf, "k")))
-        return expected(p, start, "unit=1 needs a mechanism with q and k");
+    bool has_keys = has_input(conf, "q") && has_input(conf, "k");
+    if (conf->unit && !has_keys) return expected(p, start, "unit=1 needs a mechanism with q and k");
+    if (conf->qk_norm && !has_keys) return expected(p, start, "qknorm=1 needs a mechanism with q and k");
+    if (conf->scale > 0 && !has_keys) return expected(p, start, "scale needs a mechanism with q and k");
+    if (conf->unit && conf->qk_norm) return expected(p, start, "unit=1 and qknorm=1 exclude each other");
     if (conf->neg && !has_input(conf, "beta")) return expected(p, start, "neg=1 needs a delta rule, which has beta");
     return RUNG_OK;
 }
@@ -326,6 +348,12 @@ static void print_mech(rung_buf *out, const rung_mech_conf *conf)
     if (conf->gate) rung_buf_puts(out, ":gate=1");
     if (conf->unit) rung_buf_puts(out, ":unit=1");
     if (conf->neg) rung_buf_puts(out, ":neg=1");
+    if (conf->qk_norm) rung_buf_puts(out, ":qknorm=1");
+    if (conf->scale > 0) {
+        rung_buf_puts(out, ":scale=");
+        rung_buf_real(out, conf->scale);
+    }
+    if (conf->kv_heads) rung_buf_printf(out, ":kv=%zu", conf->kv_heads);
     rung_buf_printf(out, "@%zu", conf->heads);
 }
 

@@ -123,10 +123,11 @@ static double mean_of(const rung_fmt *fmt, const double *x, size_t count)
     return rung_num_div(fmt, sum, rung_num_round(fmt, (double)count));
 }
 
-static double root_mean_square(const rung_fmt *fmt, const double *x, size_t count)
+static double root_mean_square(const rung_program *p, const double *x, size_t count)
 {
+    const rung_fmt *fmt = &p->fmt;
     double square = rung_num_div(fmt, rung_num_dot(fmt, x, x, count), rung_num_round(fmt, (double)count));
-    return rung_num_fn(fmt, RUNG_FN_SQRT, rung_num_add(fmt, square, rung_num_round(fmt, NORM_EPSILON)));
+    return rung_num_fn(fmt, RUNG_FN_SQRT, rung_num_add(fmt, square, p->norm_epsilon));
 }
 
 /* layer: c = x - mean; rms: c = x.  y = (c / sqrt(mean of c^2 + epsilon)) * weight + bias. */
@@ -139,7 +140,7 @@ static void norm(const rung_program *p, reals y, reals x, const norm_weights *w,
         const double *in = x.x + t * d;
         double *out = y.x + t * d, mean = centre ? mean_of(fmt, in, d) : 0;
         for (size_t i = 0; i < d; i++) out[i] = centre ? rung_num_sub(fmt, in[i], mean) : in[i];
-        double root = root_mean_square(fmt, out, d);
+        double root = root_mean_square(p, out, d);
         for (size_t i = 0; i < d; i++) {
             out[i] = rung_num_mul(fmt, rung_num_div(fmt, out[i], root), w->weight.x[i]);
             if (w->bias.x) out[i] = rung_num_add(fmt, out[i], w->bias.x[i]);
@@ -220,9 +221,15 @@ static void row_norm(const rung_program *p, reals y, reals weight, size_t rows, 
 {
     const rung_fmt *fmt = &p->fmt;
     for (size_t r = 0; r < rows; r++) {
-        double *row = y.x + r * each, root = root_mean_square(fmt, row, each);
+        double *row = y.x + r * each, root = root_mean_square(p, row, each);
         for (size_t i = 0; i < each; i++) row[i] = rung_num_mul(fmt, rung_num_div(fmt, row[i], root), weight.x[i]);
     }
+}
+
+static void scale(const rung_program *p, reals y, double factor, size_t count)
+{
+    double rounded = rung_num_round(&p->fmt, factor);
+    for (size_t i = 0; i < count; i++) y.x[i] = rung_num_mul(&p->fmt, y.x[i], rounded);
 }
 
 /* Adds over the taps from the oldest token to the newest. Channels are lanes. */
@@ -298,6 +305,7 @@ const arith rung_arith_exact = {
     .decay = decay,
     .unit = unit,
     .row_norm = row_norm,
+    .scale = scale,
     .convolve = convolve,
     .rotate = rotate,
     .store = store,

@@ -58,7 +58,7 @@ static void norm(const rung_program *p, reals y, reals x, const norm_weights *w,
         mean /= (float)d;
         for (size_t i = 0; i < d; i++) out[i] = in[i] - mean;
         float square = rung_kernels_get()->dot(out, out, d) / (float)d;
-        float scale = 1 / sqrtf(square + (float)NORM_EPSILON);
+        float scale = 1 / sqrtf(square + (float)p->norm_epsilon);
         for (size_t i = 0; i < d; i++) out[i] = out[i] * scale * w->weight.f[i] + (w->bias.f ? w->bias.f[i] : 0);
     }
 }
@@ -124,12 +124,17 @@ static void unit(const rung_program *p, reals y, size_t rows, size_t each)
 
 static void row_norm(const rung_program *p, reals y, reals weight, size_t rows, size_t each)
 {
-    (void)p;
     for (size_t r = 0; r < rows; r++) {
         float *row = y.f + r * each, square = rung_kernels_get()->dot(row, row, each) / (float)each;
-        float scale = 1 / sqrtf(square + (float)NORM_EPSILON);
+        float scale = 1 / sqrtf(square + (float)p->norm_epsilon);
         for (size_t i = 0; i < each; i++) row[i] = row[i] * scale * weight.f[i];
     }
+}
+
+static void scale(const rung_program *p, reals y, double factor, size_t count)
+{
+    (void)p;
+    rung_kernels_get()->scale(y.f, (float)factor, count);
 }
 
 static void convolve(const rung_program *p, reals y, reals x, reals taps, size_t tokens, size_t row, size_t width)
@@ -201,6 +206,7 @@ const arith rung_arith_fast = {
     .decay = decay,
     .unit = unit,
     .row_norm = row_norm,
+    .scale = scale,
     .convolve = convolve,
     .rotate = rotate,
     .store = store,

@@ -52,6 +52,7 @@ typedef struct input_weights {
     reals rate;     /* A of a decay, one per head */
     reals conv;     /* [width][row]: the taps of a short convolution, oldest token first; unset: none */
     reals constant; /* an input that is constant over tokens */
+    reals norm;     /* [dk], of queries and keys, if the group has qk_norm */
 } input_weights;
 
 typedef struct group_weights {
@@ -111,6 +112,7 @@ typedef struct arith {
     /* Scales rows of `each` numbers to length 1; and normalises rows (rms) and multiplies them by a weight. */
     void (*unit)(const struct rung_program *p, reals y, size_t rows, size_t each);
     void (*row_norm)(const struct rung_program *p, reals y, reals weight, size_t rows, size_t each);
+    void (*scale)(const struct rung_program *p, reals y, double factor, size_t count); /* y *= factor */
     /* Causal convolution per channel. x = [width-1 + tokens][row], whose first width-1 rows come from earlier tokens; y
      * = [tokens][row]. */
     void (*convolve)(const struct rung_program *p, reals y, reals x, reals taps, size_t tokens, size_t row,
@@ -134,6 +136,7 @@ struct rung_program {
     rung_numbers numbers; /* when exact */
     rung_softmax softmax;
     const arith *ops;
+    double norm_epsilon; /* added to a mean square before its root; when exact: rounded to the format */
     size_t threads;
     reals embed;            /* [vocab][d_model] */
     linear_weights feature; /* when the input is features */
@@ -144,9 +147,7 @@ struct rung_program {
     rung_arena arena;
 };
 
-/* Added to a mean square before its root in all norms, and to a sum of squares before a vector is scaled to length 1.
- * The exact evaluator rounds it to the format. */
-#define NORM_EPSILON 1e-5
+/* Added to a sum of squares before a vector is scaled to length 1. The exact evaluator rounds it to the format. */
 #define UNIT_EPSILON 1e-6
 
 /* Allocates `count` zeroed numbers of the program's kind. Unset, with a message, when memory runs out. */

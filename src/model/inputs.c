@@ -3,7 +3,7 @@
  *
  * What a layer computes before its mechanism (projections, short convolutions, gates, decays, rotary positions, vectors
  * of length 1) and after it (the output gate). The order for one input is: projection; convolution and silu; the
- * function of its source; length 1; rotation.
+ * function of its source; length 1, or the norm with weights; rotation; the factor of queries.
  */
 #include "walk.h"
 
@@ -51,16 +51,29 @@ static void project(walk *w, reals y, const input_weights *weights, const rung_m
 }
 
 /* Scales each head's part of a row to length 1. */
-static void make_unit(walk *w, reals y, const rung_mech_conf *conf)
+static void make_unit(walk *w, reals y, size_t heads, size_t dk)
 {
-    w->ops->unit(w->p, y, w->tokens * conf->heads, conf->dk);
+    w->ops->unit(w->p, y, w->tokens * heads, dk);
+    walk_store(w, y, RUNG_QUANTITY_ACT, w->tokens * heads * dk);
+}
+
+/* Normalises each head's part of a row, and multiplies it by weights. */
+static void normalise(walk *w, reals y, reals weights, size_t heads, size_t dk)
+{
+    w->ops->row_norm(w->p, y, weights, w->tokens * heads, dk);
+    walk_store(w, y, RUNG_QUANTITY_ACT, w->tokens * heads * dk);
+}
+
+static void multiply_queries(walk *w, reals y, const rung_mech_conf *conf)
+{
+    w->ops->scale(w->p, y, conf->scale, w->tokens * conf->heads * conf->dk);
     walk_store(w, y, RUNG_QUANTITY_ACT, w->tokens * conf->heads * conf->dk);
 }
 
-static void rotate(walk *w, reals y, const rung_mech_conf *conf)
+static void rotate(walk *w, reals y, size_t heads, size_t dk)
 {
-    w->ops->rotate(w->p, y, w->pos, w->tokens, conf->heads);
-    walk_store(w, y, RUNG_QUANTITY_ACT, w->tokens * conf->heads * conf->dk);
+    w->ops->rotate(w->p, y, w->pos, w->tokens, heads);
+    walk_store(w, y, RUNG_QUANTITY_ACT, w->tokens * heads * dk);
 }
 
 /* Applies the function of the source. Decays come last (see rung_walk_inputs), because Mamba-2's values need
@@ -86,7 +99,7 @@ static void apply_source(walk *w, reals *in, size_t index, const rung_mech_conf 
         w->ops->activate(w->p, y, ACT_KEEP, count);
         break;
     case RUNG_FROM_REMOVAL:
-        make_unit(w, y, conf);
+        make_unit(w, y, conf->heads, conf->dk);
         w->ops->activate(w->p, y, ACT_MINUS, count);
         break;
     case RUNG_FROM_REPLACEMENT:
@@ -127,12 +140,12 @@ static void store_cache(walk *w, reals *in, const rung_mech_conf *conf, double *
     if (conf->mech->keeps != RUNG_KEEPS_TOKENS || !w->p->exact || !w->p->numbers.mixed) return;
     const rung_kept kept = rung_mech_kept(conf);
     const rung_stored *stored = &w->p->numbers.of[RUNG_QUANTITY_CACHE];
-    size_t each = rung_kept_scales(&kept, stored);
+    size_t each = rung_kept_scales(&kept, stored), heads = rung_mech_kv_heads(conf);
     for (size_t t = 0; t < w->tokens; t++)
-        for (size_t h = 0; h < conf->heads; h++) {
-            double *at = scales ? scales + (conf->mech->slot(conf, w->pos + t) * conf->heads + h) * each : NULL;
-            reals key = reals_at(in[KEY_INPUT], (t * conf->heads + h) * conf->dk);
-            reals value = reals_at(in[VALUE_INPUT], (t * conf->heads + h) * conf->dv);
+        for (size_t h = 0; h < heads; h++) {
+            double *at = scales ? scales + (conf->mech->slot(conf, w->pos + t) * heads + h) * each : NULL;
+            reals key = reals_at(in[KEY_INPUT], (t * heads + h) * conf->dk);
+            reals value = reals_at(in[VALUE_INPUT], (t * heads + h) * conf->dv);
             w->ops->store(w->p, key, RUNG_QUANTITY_CACHE, 1, conf->dk, at);
             if (at) at += rung_stored_scales(stored, conf->dk);
             w->ops->store(w->p, value, RUNG_QUANTITY_CACHE, 1, conf->dv, at);
@@ -151,8 +164,11 @@ void rung_walk_inputs(walk *w, reals in[RUNG_MECH_INPUT_MAX], const group_weight
         project(w, in[i], &group->input[i], input, conf, reals_at(state->conv, behind), h);
         if (rung_input_has_conv(input, conf)) behind += (conf->conv - 1) * row;
         apply_source(w, in, i, conf);
-        if (conf->unit && rung_mech_is_query_or_key(input)) make_unit(w, in[i], conf);
-        if (input->rotary && reals_set(w->p->cos)) rotate(w, in[i], conf);
+        size_t heads = rung_mech_input_heads(input, conf);
+        if (conf->unit && rung_mech_is_query_or_key(input)) make_unit(w, in[i], heads, conf->dk);
+        if (reals_set(group->input[i].norm)) normalise(w, in[i], group->input[i].norm, heads, conf->dk);
+        if (input->rotary && reals_set(w->p->cos)) rotate(w, in[i], heads, conf->dk);
+        if (conf->scale > 0 && rung_mech_is_query(input)) multiply_queries(w, in[i], conf);
     }
     apply_decays(w, in, group);
     store_cache(w, in, conf, state->scales);

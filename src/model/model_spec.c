@@ -59,6 +59,8 @@ static rung_status check_sizes(const rung_model_spec *spec, rung_error *err)
         if (sizes[i].value < sizes[i].low || sizes[i].value > SIZE_LIMIT)
             return rung_fail(err, RUNG_USAGE, "model: %s = %zu is outside %zu..2^31", sizes[i].name, sizes[i].value,
                              sizes[i].low);
+    if (!(spec->norm_epsilon >= 0 && spec->norm_epsilon <= 1)) /* NaN too */
+        return rung_fail(err, RUNG_USAGE, "model: norm_epsilon = %g is outside 0..1", spec->norm_epsilon);
     if ((spec->vocab == 0) == (spec->d_in == 0))
         return rung_fail(err, RUNG_USAGE, "model: exactly one of vocab (tokens) and d_in (features) must be above 0");
     if (spec->thoughts && (spec->thoughts >= spec->vocab || spec->thoughts >= spec->answers || !spec->causal))
@@ -114,6 +116,17 @@ rung_status rung_model_spec_check(const rung_model_spec *spec, rung_error *err)
 
 /* ---- metadata ---------------------------------------------------------------------------------------------------- */
 
+double rung_model_norm_epsilon(const rung_model_spec *spec)
+{
+    return spec->norm_epsilon > 0 ? spec->norm_epsilon : RUNG_NORM_EPSILON;
+}
+
+/* A model with the usual epsilon does not state it, so that its file is the same as ever. */
+static bool states_epsilon(const rung_model_spec *spec)
+{
+    return rung_model_norm_epsilon(spec) < RUNG_NORM_EPSILON || rung_model_norm_epsilon(spec) > RUNG_NORM_EPSILON;
+}
+
 void rung_model_spec_print(rung_buf *out, const rung_model_spec *spec)
 {
     rung_buf_puts(out, "{\"mlp\":");
@@ -121,10 +134,15 @@ void rung_model_spec_print(rung_buf *out, const rung_model_spec *spec)
     rung_buf_printf(
         out,
         ",\"vocab\":%zu,\"d_in\":%zu,\"answers\":%zu,\"max_tokens\":%zu,\"d_model\":%zu,\"d_mlp\":%zu,"
-        "\"heads\":%zu,\"dk\":%zu,\"dv\":%zu,\"positions\":\"%s\",\"norm\":\"%s\",\"causal\":%s,\"thoughts\":%zu}",
+        "\"heads\":%zu,\"dk\":%zu,\"dv\":%zu,\"positions\":\"%s\",\"norm\":\"%s\",\"causal\":%s,\"thoughts\":%zu",
         spec->vocab, spec->d_in, spec->answers, spec->max_tokens, spec->d_model, spec->d_mlp, spec->heads, spec->dk,
         spec->dv, rung_positions_names[spec->positions - 1], rung_norm_names[spec->norm - 1],
         spec->causal ? "true" : "false", spec->thoughts);
+    if (states_epsilon(spec)) {
+        rung_buf_puts(out, ",\"norm_epsilon\":");
+        rung_buf_real(out, spec->norm_epsilon);
+    }
+    rung_buf_putc(out, '}');
 }
 
 static rung_status read_size(size_t *out, const rung_json *object, const char *key, const char *file, rung_error *err)
@@ -165,6 +183,14 @@ static rung_status check_keys(const rung_json *config, const char *const *known,
     return RUNG_OK;
 }
 
+static rung_status read_epsilon(double *out, const rung_json *config, const char *file, rung_error *err)
+{
+    const rung_json *value = rung_json_get(config, "norm_epsilon");
+    if (!value || (rung_json_real(out, value) && *out > 0 && *out <= 1)) return RUNG_OK;
+    return rung_fail(err, RUNG_INPUT,
+                     "%s: metadata rung.config: \"norm_epsilon\" is not a number above 0 and at most 1", file);
+}
+
 static rung_status read_config(rung_model_spec *spec, const rung_json *config, rung_arena *arena, const char *file,
                                rung_error *err)
 {
@@ -179,13 +205,15 @@ static rung_status read_config(rung_model_spec *spec, const rung_json *config, r
     const rung_json *thoughts = rung_json_get(config, "thoughts");
     if (rung_json_kind_of(config) != RUNG_JSON_OBJECT)
         return rung_fail(err, RUNG_INPUT, "%s: metadata rung.config is not a JSON object", file);
-    const char *known[RUNG_COUNT(sizes) + 5] = {"mlp", "positions", "norm", "causal", "thoughts"};
+    enum { WORDS = 6 };
+    const char *known[RUNG_COUNT(sizes) + WORDS] = {"mlp", "positions", "norm", "causal", "thoughts", "norm_epsilon"};
     rung_status status = RUNG_OK;
-    for (size_t i = 0; i < RUNG_COUNT(sizes); i++) known[5 + i] = sizes[i].key;
+    for (size_t i = 0; i < RUNG_COUNT(sizes); i++) known[WORDS + i] = sizes[i].key;
     status = check_keys(config, known, RUNG_COUNT(known), file, err);
     for (size_t i = 0; status == RUNG_OK && i < RUNG_COUNT(sizes); i++)
         status = read_size(sizes[i].out, config, sizes[i].key, file, err);
     if (status == RUNG_OK && thoughts) status = read_size(&spec->thoughts, config, "thoughts", file, err);
+    RUNG_NEXT(status, read_epsilon(&spec->norm_epsilon, config, file, err));
     size_t positions = 0, norm = 0;
     RUNG_TRY(status);
     status = read_choice(&positions, config, "positions", rung_positions_names, file, err);

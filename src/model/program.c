@@ -159,6 +159,7 @@ static void load_input(loader *l, input_weights *w, const char *name, const rung
     }
     if (input->source != RUNG_FROM_RATE) w->linear = load_linear(l, name);
     w->rate = load(l, name, ".A");
+    if (conf->qk_norm && rung_mech_is_query_or_key(input)) w->norm = load(l, name, "_norm");
     reals taps = load(l, name, ".conv");
     if (l->status != RUNG_OK || !reals_set(taps)) return;
     size_t row = rung_mech_row(input, conf);
@@ -290,6 +291,8 @@ rung_status rung_program_new(rung_program **out, const rung_model *model, const 
     else if (how->numbers)
         rung_numbers_of_fmt(&p->numbers, how->numbers);
     p->fmt = p->numbers.acc;
+    p->norm_epsilon = rung_model_norm_epsilon(&model->spec);
+    if (p->exact) p->norm_epsilon = rung_num_round(&p->fmt, p->norm_epsilon);
     p->ops = p->exact ? &rung_arith_exact : &rung_arith_fast;
     p->threads = how->threads ? how->threads : rung_cpu_threads();
     rung_arena_init(&p->arena);

@@ -64,7 +64,8 @@ static void need_norm(visitor *v, const char *name)
 }
 
 /* The tensor names of a group are "layers.I.mix.G." followed by one of: INPUT.weight, INPUT.bias; INPUT.A of a decay;
- * INPUT.conv of a short convolution; INPUT itself where the layer has no projection for it; gate.weight, gate_norm. */
+ * INPUT.conv of a short convolution; INPUT itself where the layer has no projection for it; INPUT_norm of queries and
+ * keys; gate.weight, gate_norm. */
 static void need_constant(visitor *v, const char *name, const rung_mech_input *input, const rung_mech_conf *conf)
 {
     rung_shape shape = rung_mech_shape(input, conf);
@@ -94,6 +95,10 @@ static void need_input(visitor *v, const char *name, const rung_mech_input *inpu
     if (input->source == RUNG_FROM_DECAY) need(v, rate);
     snprintf(conv.name, sizeof conv.name, "%s.conv", name);
     if (rung_input_has_conv(input, conf)) need(v, conv);
+    if (!conf->qk_norm || !rung_mech_is_query_or_key(input)) return;
+    tensor_need norm = {.rank = 1, .shape = {conf->dk}, .init = RUNG_INIT_FILL, .fill = 1};
+    snprintf(norm.name, sizeof norm.name, "%s_norm", name);
+    need(v, norm);
 }
 
 static void need_group(visitor *v, const rung_mech_conf *conf, size_t layer, size_t group)

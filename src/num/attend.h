@@ -38,9 +38,11 @@ typedef bool attend_lanes(const rung_fmt *fmt, double *num, double *den, const r
 attend_lanes rung_attend_float_ref, rung_attend_double_ref;
 #if defined(__x86_64__)
 attend_lanes rung_attend_float_avx2, rung_attend_double_avx2, rung_attend_float_avx512, rung_attend_double_avx512;
+#elif defined(__aarch64__)
+attend_lanes rung_attend_float_neon, rung_attend_double_neon;
 #endif
 
-#ifdef __FMA__
+#if defined(__FMA__) || defined(RUNG_NEON)
 enum { HAVE_FMA = 1 };
 #else
 enum { HAVE_FMA = 0 };

@@ -18,7 +18,7 @@ enum { REAL_MANTISSA = 23 };
 
 ALWAYS_INLINE float real_fma(float a, float b, float c)
 {
-#ifdef __FMA__
+#if defined(__FMA__) || defined(RUNG_NEON)
     return __builtin_fmaf(a, b, c);
 #else
     return a * b + c; /* called only where a * b is exact */

@@ -23,7 +23,7 @@
  * else. */
 ALWAYS_INLINE double mul_then_add(double a, double b, double c)
 {
-#ifdef __FMA__
+#if defined(__FMA__) || defined(RUNG_NEON)
     return __builtin_fma(a, b, c);
 #else
     return a * b + c;
@@ -101,7 +101,7 @@ ALWAYS_INLINE double upper_half(double a)
 ALWAYS_INLINE pair two_product(double a, double b)
 {
     const double product = a * b;
-#ifdef __FMA__
+#if defined(__FMA__) || defined(RUNG_NEON)
     return (pair){product, __builtin_fma(a, b, -product)};
 #else
     const double a_hi = upper_half(a), b_hi = upper_half(b);

@@ -15,6 +15,9 @@ attend_kernel rung_attend_ref;
 #if defined(__x86_64__)
 extern const rung_num_kernels rung_num_kernels_avx2, rung_num_kernels_avx512;
 attend_kernel rung_attend_avx2, rung_attend_avx512;
+#elif defined(__aarch64__)
+extern const rung_num_kernels rung_num_kernels_neon;
+attend_kernel rung_attend_neon;
 #endif
 
 #endif

@@ -10,6 +10,8 @@ const rung_num_kernels *rung_num_kernels_of(rung_isa isa)
 #if defined(__x86_64__)
     if (isa == RUNG_ISA_AVX512) return &rung_num_kernels_avx512;
     if (isa == RUNG_ISA_AVX2) return &rung_num_kernels_avx2;
+#elif defined(__aarch64__)
+    if (isa == RUNG_ISA_NEON) return &rung_num_kernels_neon;
 #endif
     (void)isa;
     return &rung_num_kernels_ref;

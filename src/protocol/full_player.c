@@ -98,8 +98,8 @@ static rung_status absorb_all(const player *p, double *acc, const double *q, con
             for (size_t t = 0, from = 0; t < p->tokens; t++) {
                 while (at && from < n && at[done + from] < t) from++;
                 if (from == n) break;
-                absorb(l, p->in[IN_K] + (t * conf->heads + h) * conf->dk,
-                       p->in[IN_V] + (t * conf->heads + h) * conf->dv, from, n, e);
+                size_t key = t * rung_mech_kv_heads(conf) + rung_mech_kv_head(conf, h);
+                absorb(l, p->in[IN_K] + key * conf->dk, p->in[IN_V] + key * conf->dv, from, n, e);
             }
             store(accs, l, n, conf);
         }
@@ -148,7 +148,7 @@ rung_status rung_full_end(player *p, const rung_letter *in, epoch *e)
 void rung_full_cache(double *out, const player *p, const epoch *e)
 {
     const rung_mech_conf *conf = e->conf;
-    for (size_t i = 0; i < p->tokens * conf->heads; i++, out += conf->dk + conf->dv) {
+    for (size_t i = 0; i < p->tokens * rung_mech_kv_heads(conf); i++, out += conf->dk + conf->dv) {
         memcpy(out, p->in[IN_K] + i * conf->dk, conf->dk * sizeof *out);
         memcpy(out + conf->dk, p->in[IN_V] + i * conf->dv, conf->dv * sizeof *out);
     }

@@ -212,7 +212,7 @@ static rung_status play_full(game *g, epoch *e)
     for (size_t i = 0; status == RUNG_OK && i < g->players; i++) {
         status = pass_accumulators(g, e, &g->player[i]);
         rung_full_cache(g->state + g->filled, &g->player[i], e);
-        g->filled += g->player[i].tokens * e->conf->heads * (e->conf->dk + e->conf->dv);
+        g->filled += g->player[i].tokens * rung_mech_kv_heads(e->conf) * (e->conf->dk + e->conf->dv);
     }
     return status;
 }

@@ -2,8 +2,8 @@
  * Copyright (c) The rung authors
  *
  * What a layer does before its mechanism, and its gradient. Order for one input, as in the evaluators: projection;
- * convolution and silu; the function of its source; length 1; rotation; and at the end the decays. The backward pass
- * goes through the same steps in reverse order and computes what a step needs again from raw and conv.
+ * convolution and silu; the function of its source; length 1, or the norm with weights; rotation; the factor of queries;
+ * and at the end the decays. The backward pass goes through the same steps in reverse order and computes what a step needs again from raw and conv.
  */
 #include "tape.h"
 
@@ -117,11 +117,22 @@ static conv conv_of(const slice *s, const net_input *weights, size_t row, const 
     return (conv){&s->shape, s->seen.w + weights->conv, row, conf->conv};
 }
 
+static bool is_scaled(const rung_mech_conf *conf, const rung_mech_input *input)
+{
+    return conf->scale > 0 && rung_mech_is_query(input);
+}
+
+static float epsilon_of(const slice *s)
+{
+    return (float)rung_model_norm_epsilon(&s->net->spec);
+}
+
 bool train_input_is_plain(const rung_net *net, const net_group *group, size_t index)
 {
     const rung_mech_input *input = &group->conf->mech->inputs[index];
     return input->source == RUNG_FROM_LINEAR && group->input[index].conv == ABSENT &&
-           !(group->conf->unit && rung_mech_is_query_or_key(input)) && !(input->rotary && net->cos != ABSENT);
+           !(group->conf->unit && rung_mech_is_query_or_key(input)) && group->input[index].norm == ABSENT &&
+           !is_scaled(group->conf, input) && !(input->rotary && net->cos != ABSENT);
 }
 
 /* z is the projection, or silu of its convolution. The function of the source is applied to it. */
@@ -166,8 +177,12 @@ static void apply_source(slice *s, kept_group *kept, const net_group *group, siz
         train_multiply(y, kept->in[index - 1], count);
         negate(y, count);
     }
-    if (conf->unit && rung_mech_is_query_or_key(input)) train_unit(y, s->rows * conf->heads, conf->dk);
-    if (input->rotary && s->net->cos != ABSENT) rotate(s, y, conf->heads, 1);
+    size_t heads = rung_mech_input_heads(input, conf);
+    if (conf->unit && rung_mech_is_query_or_key(input)) train_unit(y, s->rows * heads, conf->dk);
+    if (group->input[index].norm != ABSENT)
+        train_row_norm(y, s->seen.w + group->input[index].norm, epsilon_of(s), s->rows * heads, conf->dk);
+    if (input->rotary && s->net->cos != ABSENT) rotate(s, y, heads, 1);
+    if (is_scaled(conf, input)) rung_kernels_get()->scale(y, (float)conf->scale, count);
 }
 
 static void repeat_rate(const slice *s, float *y, const float *rate, size_t heads)
@@ -252,13 +267,17 @@ static void source_back(slice *s, float *g, const kept_group *kept, const net_gr
 {
     const rung_mech_conf *conf = group->conf;
     const rung_mech_input *input = &conf->mech->inputs[index];
-    size_t count = s->rows * row;
+    size_t count = s->rows * row, heads = rung_mech_input_heads(input, conf);
     bool convolved = group->input[index].conv != ABSENT, unit = conf->unit && rung_mech_is_query_or_key(input);
     rung_act act;
     if (train_input_is_plain(s->net, group, index)) return;
-    if (input->rotary && s->net->cos != ABSENT) rotate(s, g, conf->heads, -1);
+    if (is_scaled(conf, input)) rung_kernels_get()->scale(g, (float)conf->scale, count);
+    if (input->rotary && s->net->cos != ABSENT) rotate(s, g, heads, -1);
     make_z(s, s->dz, kept, index, row, convolved);
-    if (unit || input->source == RUNG_FROM_REMOVAL) train_unit_back(g, s->dz, s->rows * conf->heads, conf->dk);
+    size_t norm = group->input[index].norm;
+    if (norm != ABSENT)
+        train_row_norm_back(g, s->grad + norm, s->dz, s->seen.w + norm, epsilon_of(s), s->rows * heads, conf->dk);
+    if (unit || input->source == RUNG_FROM_REMOVAL) train_unit_back(g, s->dz, s->rows * heads, conf->dk);
     if (input->source == RUNG_FROM_REMOVAL) negate(g, count);
     if (input->source == RUNG_FROM_REPLACEMENT) { /* y = -b sigmoid(z), where b is the previous input */
         const float *before = kept->in[index - 1];

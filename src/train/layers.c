@@ -19,16 +19,21 @@ static float *grads_at(const slice *s, size_t offset)
     return offset == ABSENT ? NULL : s->grad + offset;
 }
 
+static float epsilon_of(const slice *s)
+{
+    return (float)rung_model_norm_epsilon(&s->net->spec);
+}
+
 void train_norm(const slice *s, float *y, const float *x, net_norm at, size_t rows, size_t d, bool centre)
 {
-    rung_kernels_get()->norm(y, x, weights_at(s, at.weight), weights_at(s, at.bias), rows, d, centre, NORM_EPSILON);
+    rung_kernels_get()->norm(y, x, weights_at(s, at.weight), weights_at(s, at.bias), rows, d, centre, epsilon_of(s));
 }
 
 void train_norm_back(const slice *s, float *dx, const float *dy, const float *x, net_norm at, size_t rows, size_t d,
                      bool centre)
 {
     rung_kernels_get()->norm_back(dx, grads_at(s, at.weight), grads_at(s, at.bias), dy, x, weights_at(s, at.weight),
-                                  rows, d, centre, NORM_EPSILON, s->room);
+                                  rows, d, centre, epsilon_of(s), s->room);
 }
 
 void train_weights_back(slice *s, const float *dy, const float *x, const net_linear *l, size_t rows)

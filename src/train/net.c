@@ -138,7 +138,7 @@ static void place_group(rung_net *net, net_group *group, const rung_mech_conf *c
         snprintf(name, sizeof name, "layers.%zu.mix.%zu.%s", layer, index, conf->mech->inputs[i].name);
         group->input[i] =
             (net_input){conf_uses(conf, i) ? linear_of(net, name) : no_linear(), offset_of(net, name, ".A"),
-                        offset_of(net, name, ".conv"), offset_of(net, name, "")};
+                        offset_of(net, name, ".conv"), offset_of(net, name, ""), offset_of(net, name, "_norm")};
     }
     snprintf(name, sizeof name, "layers.%zu.mix.%zu.gate", layer, index);
     group->gate = linear_of(net, name);

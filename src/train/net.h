@@ -23,7 +23,7 @@ typedef struct net_norm {
 
 typedef struct net_input {
     net_linear linear;
-    size_t rate, conv, constant; /* conv = [row][width], oldest token first */
+    size_t rate, conv, constant, norm; /* conv = [row][width], oldest token first */
 } net_input;
 
 typedef struct net_group {

@@ -111,3 +111,32 @@ void train_unit_back(float *g, const float *x, size_t rows, size_t d)
         for (size_t i = 0; i < d; i++) g[i] = s * (g[i] - x[i] * along);
     }
 }
+
+/* ---- rows with a norm and weights -------------------------------------------------------------------------------- */
+
+static float norm_scale(const float *x, float epsilon, size_t d)
+{
+    return 1 / sqrtf(rung_kernels_get()->dot(x, x, d) / (float)d + epsilon);
+}
+
+void train_row_norm(float *y, const float *weight, float epsilon, size_t rows, size_t d)
+{
+    for (size_t r = 0; r < rows; r++, y += d) {
+        float s = norm_scale(y, epsilon, d);
+        for (size_t i = 0; i < d; i++) y[i] = y[i] * s * weight[i];
+    }
+}
+
+/* y_i = x_i s w_i, s = (x.x / d + eps)^(-1/2): dw_i += g_i x_i s, dx = s (w g - x s^2 (x.(w g)) / d). */
+void train_row_norm_back(float *g, float *dw, const float *x, const float *weight, float epsilon, size_t rows, size_t d)
+{
+    for (size_t r = 0; r < rows; r++, g += d, x += d) {
+        float s = norm_scale(x, epsilon, d);
+        for (size_t i = 0; i < d; i++) {
+            dw[i] += g[i] * x[i] * s;
+            g[i] *= weight[i];
+        }
+        float along = rung_kernels_get()->dot(x, g, d) * s * s / (float)d;
+        for (size_t i = 0; i < d; i++) g[i] = s * (g[i] - x[i] * along);
+    }
+}

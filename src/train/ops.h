@@ -43,12 +43,13 @@ void train_bf16_pack(uint32_t *words, uint32_t *panels, const float *w, const ne
 /* Words of scratch memory that these need for any projection of the network. */
 size_t train_words_room(const rung_net *net);
 
-/* The norm of the model's rows; see the kernels. */
-#define NORM_EPSILON 1e-5f
-
 /* y = x / |x| over rows of d. Backward in place: g is dy on entry and dx on return. */
 void train_unit(float *y, size_t rows, size_t d);
 void train_unit_back(float *g, const float *x, size_t rows, size_t d);
+/* y = x / sqrt(mean of x^2 + epsilon) times weights [d], and backward in place as well. dw gets the gradient added. */
+void train_row_norm(float *y, const float *weight, float epsilon, size_t rows, size_t d);
+void train_row_norm_back(float *g, float *dw, const float *x, const float *weight, float epsilon, size_t rows,
+                         size_t d);
 
 void train_multiply(float *y, const float *x, size_t count); /* y *= x */
 void train_add(float *y, const float *x, size_t count);      /* y += x */

@@ -54,6 +54,9 @@ static bool group_known(char *reason, size_t size, const rung_mech_conf *g)
     if (!g->causal) return refuse(reason, size, "the model is not causal");
     if (g->conv || g->gate || g->unit)
         return refuse(reason, size, "the layer has a convolution, an output gate or vectors of length 1");
+    if (g->kv_heads) return refuse(reason, size, "heads share keys and values");
+    if (g->qk_norm || g->scale > 0)
+        return refuse(reason, size, "the layer normalises its queries and keys, or multiplies its queries");
     return true;
 }
 

@@ -150,7 +150,7 @@ static const rung_mech_input *input_named(const rung_mech_conf *conf, const char
     return NULL;
 }
 
-/* `part` is "q.weight", "g.A", "gate.weight", "gate_norm", "U", ... */
+/* `part` is "q.weight", "q_norm", "g.A", "gate.weight", "gate_norm", "U", ... */
 static block block_of_part(const char *part, const rung_mech_conf *conf, size_t d_model)
 {
     size_t len = strcspn(part, ".");
@@ -163,6 +163,8 @@ static block block_of_part(const char *part, const rung_mech_conf *conf, size_t 
         b = block_of_input(input, conf);
     else if (strcmp(part, "gate_norm") == 0)
         b.dim[0] = conf->dv;
+    else if (strcmp(part, "q_norm") == 0 || strcmp(part, "k_norm") == 0)
+        b.dim[0] = conf->dk;
     else
         b.dim[0] = conf->heads, b.dim[1] = conf->dv;
     b.dim[BLOCK_RANK - 1] = strcmp(kind, ".weight") == 0 ? d_model : strcmp(kind, ".conv") == 0 ? conf->conv : 1;

@@ -113,7 +113,8 @@ static bool layer_finite(stream *s, const rung_mech_conf *conf)
 /* True for layers whose output is an average of the values, by softmax. */
 static bool is_average(const rung_mech_conf *conf)
 {
-    return conf->mech->any_softmax && !conf->gate && !conf->conv;
+    bool linear = !conf->conv && !conf->unit && !conf->qk_norm && conf->scale <= 0 && !conf->kv_heads;
+    return conf->mech->any_softmax && !conf->gate && linear;
 }
 
 bool witness_stays_finite(const rung_model *model, const rung_fmt *fmt)

@@ -24,6 +24,9 @@ static const char *other_parameter(const rung_mech_conf *small, const rung_mech_
     if (small->unit != large->unit) return "unit";
     if (small->gate != large->gate) return "gate";
     if (small->neg != large->neg) return "neg";
+    if (small->qk_norm != large->qk_norm) return "qknorm";
+    if (small->kv_heads != large->kv_heads) return "kv";
+    if (small->scale < large->scale || small->scale > large->scale) return "scale";
     return NULL;
 }
 
@@ -78,6 +81,11 @@ static bool group_fits(const rung_mech_conf *small, const rung_mech_conf *large,
     if (small->gate && small->dv != large->dv) {
         rung_fail(err, RUNG_USAGE, "dv = %zu instead of %zu, but the norm of its gate divides by dv", large->dv,
                   small->dv);
+        return false;
+    }
+    if (small->qk_norm && small->dk != large->dk) {
+        rung_fail(err, RUNG_USAGE, "dk = %zu instead of %zu, but the norm of its queries and keys divides by dk",
+                  large->dk, small->dk);
         return false;
     }
     return conv_fits(small, large, err) && may_grow(large, "heads", small->heads, large->heads, RUNG_PADS_HEADS, err) &&

@@ -70,10 +70,10 @@ static void pack_slot(struct packer *p, const struct group *g, size_t slot)
 {
     const struct shape *s = &g->shape;
     const double *v = g->state + slot * g->slot, *scales = g->scales ? g->scales + slot * g->slot_scales : NULL;
-    size_t head = g->slot / s->heads;
+    size_t head = g->slot / kept_heads(s);
     bool inside = mixture.mixed && g->tokens % mixture.chunk; /* a chunk: the state is in acc */
     enum quantity q = keeps_tokens(s) ? CACHE : inside ? ACC : STATE;
-    for (size_t h = 0; h < s->heads; h++)
+    for (size_t h = 0; h < kept_heads(s); h++)
         for (size_t at = 0; at < head;) {
             size_t row = !keeps_tokens(s) ? s->dv : at == 0 ? s->dk : s->dv;
             if (row > head - at) row = head - at;
@@ -106,7 +106,7 @@ static void print_state(const char *label, const struct model *m)
                     pack(&p, g->summaries + n / s->block * g->slot, g->slot);
             }
             for (size_t n = 0; n < 3 && s->conv >= 2; n++)
-                pack(&p, g->input[n].history, s->heads * g->input[n].width * (s->conv - 1));
+                pack(&p, g->input[n].history, g->input[n].heads * g->input[n].width * (s->conv - 1));
         }
     size_t count = p.count;
     pack_end(&p);

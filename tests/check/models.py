@@ -86,6 +86,11 @@ def change(metadata, tensors, rng, scale=0.5, identity=True):
         biased = name.endswith(".weight") and not name.startswith("embed") and "norm" not in name
         if (biased or ("norm" in name and '"norm":"layer"' in metadata["rung.config"] and name.endswith(".weight"))) and rng.random() < 0.5:
             changed[name[: -len("weight")] + "bias"] = ("F32", shape[:1], [draw(rng, scale, "F32") for _ in range(shape[0])])
+    if rng.random() < 0.3:
+        config = json.loads(metadata["rung.config"])
+        config["norm_epsilon"] = rng.choice([1e-6, 1e-12, 0.0009765625, 0.3, 1])
+        metadata = dict(metadata)
+        metadata["rung.config"] = json.dumps(config, separators=(",", ":"))
     if identity:
         config = json.loads(metadata["rung.config"])
         d = config["d_model"]

@@ -19,7 +19,7 @@ import rung
 
 FORMATS = ["f32", "bf16", "f16", "e8m3", "e4m3", "e5m2", "e3m4", "e11m25", "e8m25", "e6m12", "e11m2", "q3.4", "q4.12", "q0.7", "q8.8", "q10.30",
            "q6.46", "q15.0"]
-MECHANISMS = ["full", "window:W=3", "window:W=1", "window:W=100", "linear", "linear:phi=relu", "linear:phi=identity:norm=0",
+MECHANISMS = ["full", "window:W=3", "full:kv=1", "window:W=2:kv=1", "window:W=1", "window:W=100", "linear", "linear:phi=relu", "linear:phi=identity:norm=0",
               "linear:phi=taylor2:norm=0", "linear:phi=taylor2", "retnet", "gla", "mamba2", "delta", "gdelta", "kda", "loglinear",
               "loglinear:base=mamba2", "loglinear:base=gdelta:levels=3", "loglinear:levels=1", "sparse:B=2:k=1", "sparse:B=3:k=2:own=0",
               "sparse:B=4:branches=nsa:W=5", "sparse:B=1:k=3:lambda=250", "sparse:B=2:branches=nsa:k=1:own=0", "sparse:B=3:lambda=1000"]
@@ -42,7 +42,8 @@ MIXED = ["weights=bf16,act=bf16,acc=f32,state=bf16,cache=bf16,gate=f32,beta=bf16
          "weights=bf16,act=bf16,acc=f32,state=bf16,cache=bf16,gate=f32,beta=bf16,chunk=4",
          "weights=f32,act=bf16,acc=f32,state=int8/row,cache=int8/row,gate=f32,beta=bf16,chunk=2",
          "weights=e5m4,act=e5m4,acc=e8m12,state=e4m3,cache=e5m6,gate=e5m6,beta=e4m3,chunk=3,round=stochastic,seed=5"]
-KEYS = ["", "", ":conv=1", ":conv=2", ":conv=4", ":gate=1", ":unit=1", ":conv=3:gate=1:unit=1"]
+KEYS = ["", "", ":conv=1", ":conv=2", ":conv=4", ":gate=1", ":unit=1", ":conv=3:gate=1:unit=1", ":qknorm=1", ":unit=1:scale=0.2",
+        ":qknorm=1:conv=2:scale=3.5"]
 
 
 def random_arch(rng, first, others=MECHANISMS):

@@ -142,7 +142,7 @@ static void allow_isa(const char *name)
 
 static void compare_sets(const rung_mech_conf *conf, size_t tokens, uint64_t seed)
 {
-    static const char *const sets[] = {"avx2", "avx512"};
+    static const char *const sets[] = {"avx2", "avx512", "neon"};
     mech_inputs in = draw_inputs(conf, tokens, true, seed);
     float *g = draw_upstream(tokens * conf->heads * conf->dv, seed);
     allow_isa("ref");

@@ -168,6 +168,12 @@ static void wrong_strings_are_told_where_and_what(void **state)
     assert_refused("linear:pi=elu1", 8, "did you mean 'phi'?");
     assert_refused("linear:norm=2", 8, "from 0 to 1");
     assert_refused("mamba:unit=1", 1, "unit=1 needs a mechanism with q and k");
+    assert_refused("mamba:qknorm=1", 1, "qknorm=1 needs a mechanism with q and k");
+    assert_refused("rwkv7:scale=2", 1, "scale needs a mechanism with q and k");
+    assert_refused("gdelta:kv=1@2", 1, "gdelta has no heads that share keys and values");
+    assert_refused("full:kv=4@6", 1, "6 heads cannot share kv=4 heads of keys and values");
+    assert_refused("full:unit=1:qknorm=1", 1, "unit=1 and qknorm=1 exclude each other");
+    assert_refused("full:scale=nan", 12, "scale=nan is not a number from 0 to 65536");
     assert_refused("gla:neg=1", 1, "neg=1 needs a delta rule");
     assert_refused("loglinear:neg=1", 1, "neg=1 needs a delta rule");
     assert_refused("full:dk=0", 9, "is not a whole number from 1 to 1048576");
@@ -383,9 +389,29 @@ static void equal_layers_are_counted_wherever_they_come_from(void **state)
     assert_prints("full", "full:dk=4:dv=8@2");
     assert_prints("full,full,2*full", "4*full:dk=4:dv=8@2");
     assert_prints("full,full@3,full", "full:dk=4:dv=8@2,full:dk=4:dv=8@3,full:dk=4:dv=8@2");
+    assert_prints("full:kv=2@6,full:kv=6@6,full:kv=0@6", "full:dk=4:dv=8:kv=2@6,2*full:dk=4:dv=8@6");
     assert_prints("2*window", "2*window:W=64:dk=4:dv=8@2");
     assert_prints("linear@1|full@1", "linear:phi=elu1:norm=1:dk=4:dv=8@1|full:dk=4:dv=8@1");
     assert_prints("65536*delta", "65536*delta:dk=4:dv=8@2");
+}
+
+/* The factor of queries is printed so that it reads back as the same double. */
+static void assert_keeps_factor(const char *mech)
+{
+    static const double factors[] = {0.125, 0.08838834764831845, 1e-9, 65536};
+    for (size_t i = 0; i < RUNG_COUNT(factors); i++) {
+        rung_arch arch;
+        rung_buf printed;
+        char text[96];
+        rung_buf_init(&printed);
+        snprintf(text, sizeof text, "%s:qknorm=1:scale=%.17g", mech, factors[i]);
+        CHECK(rung_arch_parse(&arch, text, &defaults, &check_err));
+        rung_arch_print(&printed, &arch), rung_arch_clear(&arch);
+        CHECK(rung_arch_parse(&arch, printed.text, &defaults, &check_err));
+        assert_true(arch.layer[0].group[0].qk_norm && !arch.layer[0].group[0].unit);
+        assert_memory_equal(&arch.layer[0].group[0].scale, &factors[i], sizeof factors[i]);
+        rung_arch_clear(&arch), rung_buf_clear(&printed);
+    }
 }
 
 /* Whatever the registry holds can be said: defaults are printed and read back, every word of every parameter can be
@@ -393,7 +419,7 @@ static void equal_layers_are_counted_wherever_they_come_from(void **state)
 static void every_mechanism_and_every_word_can_be_written(void **state)
 {
     (void)state;
-    static const char *const common[] = {"dk", "dv", "conv", "gate", "unit", "neg"};
+    static const char *const common[] = {"dk", "dv", "conv", "gate", "unit", "neg", "qknorm", "scale", "kv"};
     for (size_t m = 0; m < rung_mech_count(); m++) {
         const rung_mech *mech = rung_mech_at(m);
         char text[128];
@@ -414,6 +440,7 @@ static void every_mechanism_and_every_word_can_be_written(void **state)
         assert_true(arch.layer[0].group[0].conv == 4 && arch.layer[0].group[0].gate);
         assert_true(arch.layer[0].group[0].unit == unit);
         rung_arch_clear(&arch), rung_buf_clear(&said), rung_buf_clear(&printed);
+        if (unit) assert_keeps_factor(mech->name);
         for (size_t i = 0; mech->params[i].name; i++)
             for (size_t v = 0; mech->params[i].kind == RUNG_PARAM_CHOICE && mech->params[i].choices[v]; v++) {
                 snprintf(text, sizeof text, "%s:%s=%s", mech->name, mech->params[i].name, mech->params[i].choices[v]);

@@ -107,11 +107,12 @@ static double sum_of_squares(const world *w, const double *x, size_t n)
     return sum;
 }
 
-/* In place: (x / sqrt(mean of x^2 + 1e-5)) weight (+ bias) */
+/* In place: (x / sqrt(mean of x^2 + epsilon)) weight (+ bias) */
 static void rms(const world *w, double *x, size_t n, const double *weight, const double *bias)
 {
     double square = over(w, sum_of_squares(w, x, n), constant(w, (double)n));
-    double root = fn(w, RUNG_FN_SQRT, plus(w, square, constant(w, 1e-5)));
+    double root =
+        fn(w, RUNG_FN_SQRT, plus(w, square, constant(w, w->spec->norm_epsilon > 0 ? w->spec->norm_epsilon : 1e-5)));
     for (size_t i = 0; i < n; i++) {
         x[i] = times(w, over(w, x[i], root), weight[i]);
         if (bias) x[i] = plus(w, x[i], bias[i]);
@@ -214,9 +215,10 @@ static double source(const world *w, rung_mech_source from, double x, double bef
 static double *make_input(world *w, const char *name, const rung_mech_input *input, const rung_mech_conf *conf,
                           const double *h, const double *before)
 {
-    size_t row = rung_mech_row(input, conf), H = conf->heads;
+    size_t row = rung_mech_row(input, conf);
     bool query_or_key = strcmp(input->name, "q") == 0 || strcmp(input->name, "k") == 0;
     bool projected = input->source == RUNG_FROM_LINEAR || input->source == RUNG_FROM_TIMED;
+    size_t H = strcmp(input->name, "q") != 0 && conf->kv_heads ? conf->kv_heads : conf->heads;
     if (row == 0) return NULL;
     if (input->source == RUNG_FROM_PARAMETER) return tensor(w, name, "");
     if (input->source == RUNG_FROM_RATE) {
@@ -234,7 +236,13 @@ static double *make_input(world *w, const char *name, const rung_mech_input *inp
     if (gate) keep(w, RUNG_QUANTITY_GATE, y, w->T * row);
     if (input->source == RUNG_FROM_REPLACEMENT) keep(w, RUNG_QUANTITY_ACT, y, w->T * row);
     if (conf->unit && query_or_key) unit_vectors(w, y, w->T * H, conf->dk);
+    double *weights = tensor(w, name, "_norm");
+    for (size_t r = 0; weights && r < w->T * H; r++) rms(w, y + r * conf->dk, conf->dk, weights, NULL);
+    if (weights) keep(w, RUNG_QUANTITY_ACT, y, w->T * row);
     if (input->rotary) rotate(w, y, H, conf->dk);
+    bool scaled = conf->scale > 0 && strcmp(input->name, "q") == 0;
+    for (size_t e = 0; scaled && e < w->T * row; e++) y[e] = times(w, y[e], constant(w, conf->scale));
+    if (scaled) keep(w, RUNG_QUANTITY_ACT, y, w->T * row);
     return y;
 }
 
@@ -279,8 +287,9 @@ static double *mixed_mechanism(world *w, double *const *in, const rung_mech_conf
     bool attends = strcmp(conf->mech->name, "full") == 0 || strcmp(conf->mech->name, "window") == 0;
     double *o = zeros(&w->arena, w->T * row), *state = zeros(&w->arena, rung_mech_state_capacity(conf, w->T));
     double *scratch = zeros(&w->arena, conf->mech->scratch(conf, w->T));
-    if (attends) keep_rows(w, RUNG_QUANTITY_CACHE, in[1], w->T * conf->heads, conf->dk);
-    if (attends) keep_rows(w, RUNG_QUANTITY_CACHE, in[2], w->T * conf->heads, conf->dv);
+    size_t keys = conf->kv_heads ? conf->kv_heads : conf->heads;
+    if (attends) keep_rows(w, RUNG_QUANTITY_CACHE, in[1], w->T * keys, conf->dk);
+    if (attends) keep_rows(w, RUNG_QUANTITY_CACHE, in[2], w->T * keys, conf->dv);
     for (size_t t = 0; t < w->T; t++) {
         const double *rows[RUNG_MECH_INPUT_MAX];
         for (size_t i = 0; conf->mech->inputs[i].name; i++) {
@@ -480,17 +489,27 @@ static void compare(const rung_model_spec *spec, const char *format, uint64_t se
 /* One arch under changing surroundings. */
 static void compare_around(const char *mech, const char *words, uint64_t seed)
 {
-    static const char *const around[] = {"", ":gate=1", ":conv=4", ":unit=1", ":conv=2:gate=1:unit=1", ":conv=1"};
+    static const char *const around[] = {"",
+                                         ":gate=1",
+                                         ":conv=4",
+                                         ":unit=1",
+                                         ":conv=2:gate=1:unit=1",
+                                         ":conv=1",
+                                         ":qknorm=1",
+                                         ":unit=1:scale=0.17",
+                                         ":conv=3:qknorm=1:scale=1.25"};
     static const char *const mlps[] = {"none", "relu", "gelu", "swiglu", "gelu_tanh"};
     bool has_query = strcmp(rung_mech_get(mech)->inputs[0].name, "q") == 0;
     for (size_t a = 0; a < RUNG_COUNT(around); a++, seed++) {
         char arch[256];
-        if (!has_query && strstr(around[a], "unit")) continue; /* refused: nothing to scale */
+        bool of_keys = strstr(around[a], "unit") || strstr(around[a], "qknorm");
+        if (!has_query && of_keys) continue; /* refused: nothing to scale */
         snprintf(arch, sizeof arch, "%s%s%s,full@1|%s%s%s@2", mech, words, around[a], mech, words, around[a]);
         rung_model_spec spec = small_spec(arch);
         spec.dk = spec.dv = 4, spec.mlp = mlps[seed % 5];
         spec.norm = (rung_norm)(1 + seed % 3), spec.positions = (rung_positions)(1 + seed / 2 % 4);
         if (seed % 5 == 1) spec.vocab = 0, spec.d_in = 3;
+        if (seed % 3 == 1) spec.norm_epsilon = seed % 2 ? 1e-6 : 0.125;
         compare(&spec, formats[seed % RUNG_COUNT(formats)], seed);
         compare(&spec, "f64", seed);
     }
@@ -503,6 +522,7 @@ static void every_mechanism_and_all_around_it_bit_for_bit(void **state)
     for (size_t m = 0; m < rung_mech_count(); m++) {
         const rung_mech *mech = rung_mech_at(m);
         compare_around(mech->name, "", seed += 7);
+        if (mech->shares_keys) compare_around(mech->name, ":kv=1", seed += 7);
         for (size_t i = 0; mech->params[i].name; i++)
             for (size_t v = 0; mech->params[i].kind == RUNG_PARAM_CHOICE && mech->params[i].choices[v]; v++) {
                 char words[64];
@@ -535,12 +555,12 @@ static const char *const mixed[] = {
 /* Surroundings as above, and in both forms, cut into two calls. */
 static void compare_mixed(const char *mech, const char *words, uint64_t seed)
 {
-    static const char *const around[] = {"", ":gate=1", ":conv=3", ":unit=1:gate=1:conv=2"};
+    static const char *const around[] = {"", ":gate=1", ":conv=3", ":unit=1:gate=1:conv=2", ":qknorm=1:scale=0.3"};
     static const char *const mlps[] = {"none", "relu", "gelu", "swiglu"};
     bool has_query = strcmp(rung_mech_get(mech)->inputs[0].name, "q") == 0;
     for (size_t f = 0; f < RUNG_COUNT(mixed); f++, seed++) {
         char arch[256];
-        const char *a = around[seed % (has_query ? 4 : 3)];
+        const char *a = around[seed % (has_query ? 5 : 3)];
         snprintf(arch, sizeof arch, "%s%s%s,window:W=4@1|%s%s%s@2", mech, words, a, mech, words, a);
         rung_model_spec spec = small_spec(arch);
         spec.dk = 4, spec.dv = 3 + seed % 3, spec.mlp = mlps[seed % 4];
@@ -558,6 +578,7 @@ static void mixed_formats_bit_for_bit(void **state)
         const rung_mech *mech = rung_mech_at(m);
         if (mech->keeps == RUNG_KEEPS_NOT_STATED) continue;
         compare_mixed(mech->name, "", seed += 11);
+        if (mech->shares_keys) compare_mixed(mech->name, ":kv=1", seed += 11);
         for (size_t i = 0; mech->params[i].name; i++)
             for (size_t v = 0; mech->params[i].kind == RUNG_PARAM_CHOICE && mech->params[i].choices[v]; v++) {
                 char words[64];

@@ -140,7 +140,8 @@ static void threads_and_instruction_sets_change_nothing(void **state)
             rung_cpu_forget();
             run_model(want, model, format, &p, RUNG_FORM_SCAN, 1);
             for (size_t threads = 1; threads <= 3; threads++)
-                for (const char *const *isa = (const char *const[]){"ref", "avx2", "avx512", NULL}; *isa; isa++) {
+                for (const char *const *isa = (const char *const[]){"ref", "avx2", "avx512", "neon", NULL}; *isa;
+                     isa++) {
                     setenv("RUNG_ISA", *isa, 1);
                     rung_cpu_forget();
                     run_model(got, model, format, &p, RUNG_FORM_SCAN, threads);

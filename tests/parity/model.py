@@ -17,8 +17,8 @@ import layouts
 import tensors
 from mechanisms import MECHANISMS
 
-NORM_EPSILON, UNIT_EPSILON = 1e-5, 1e-6
-COMMON = ("dk", "dv", "conv", "gate", "unit", "neg")
+UNIT_EPSILON = 1e-6
+COMMON = ("dk", "dv", "conv", "gate", "unit", "neg", "qknorm", "scale", "kv")
 
 
 # ---- the architecture language -----------------------------------------------------------------------------------
@@ -32,9 +32,12 @@ class Group:
         self.mech, *words = body.split(":")
         self.params = dict(word.split("=") for word in words)
         self.heads = int(heads or config["heads"])
-        common = {key: int(self.params.pop(key)) for key in COMMON if key in self.params}
+        common = {key: float(self.params.pop(key)) if key == "scale" else int(self.params.pop(key)) for key in COMMON
+                  if key in self.params}
         self.dk, self.dv = common.get("dk", config["dk"]), common.get("dv", config["dv"])
         self.conv, self.gate, self.unit, self.neg = (common.get(key, 0) for key in ("conv", "gate", "unit", "neg"))
+        self.qk_norm, self.scale = common.get("qknorm", 0), common.get("scale", 0)
+        self.kv = common.get("kv", 0) or self.heads
         self.inputs = layouts.inputs_of(self.mech, self.params)
 
 
@@ -77,6 +80,7 @@ class Network(torch.nn.Module):
         if metadata["rung.format"] != "rung.model/1":
             raise ValueError(f"{path} is no model")
         self.config = json.loads(metadata["rung.config"])
+        self.epsilon = self.config.get("norm_epsilon", 1e-5)
         self.weights = {name: torch.from_numpy(array.copy()) for name, array in arrays.items()}
         self.weights = {name: w.to(dtype) if w.is_floating_point() else w for name, w in self.weights.items()}
         texts = layers_of(metadata["rung.arch"])
@@ -92,8 +96,8 @@ class Network(torch.nn.Module):
             return x
         weight, bias = self.weights[name + ".weight"], self.weights.get(name + ".bias")
         if self.config["norm"] == "layer":
-            return F.layer_norm(x, x.shape[-1:], weight, bias, NORM_EPSILON)
-        return rms(x, weight)
+            return F.layer_norm(x, x.shape[-1:], weight, bias, self.epsilon)
+        return rms(x, weight, self.epsilon)
 
     def rotate(self, x):
         """x [T,H,dk]: the first half of the coordinates and the second are pairs."""
@@ -108,7 +112,8 @@ class Network(torch.nn.Module):
         return F.silu(F.conv1d(padded, taps[:, None], groups=len(taps))[0].T)
 
     def make_input(self, name, inp, group, made, h):
-        shape = layouts.shape_of(inp, group.heads, group.dk, group.dv, group.params)
+        heads = group.kv if inp.name in ("k", "v") else group.heads
+        shape = layouts.shape_of(inp, heads, group.dk, group.dv, group.params)
         if inp.source == "parameter":
             return self.weights[name]
         if inp.source == "rate":
@@ -131,8 +136,12 @@ class Network(torch.nn.Module):
             y = -made["a"] * torch.sigmoid(y)
         if inp.name in ("q", "k"):
             y = unit(y) if group.unit else y
+            if group.qk_norm:
+                y = rms(y, self.weights[name + "_norm"], self.epsilon)
             if "rotary.cos" in self.weights and group.mech != "rwkv7":
                 y = self.rotate(y)
+            if inp.name == "q" and group.scale:
+                y = y * group.scale
         return y
 
     def mix(self, prefix, group, h):
@@ -145,10 +154,12 @@ class Network(torch.nn.Module):
                     made["v"] = made["v"] * made["g"][..., None]
                 rate = torch.exp(self.weights[f"{prefix}.g.A"])
                 made["g"] = -(rate[:, None] if made["g"].dim() == 3 else rate) * made["g"]
+        for name in ("k", "v") if group.kv < group.heads else ():
+            made[name] = made[name].repeat_interleave(group.heads // group.kv, 1)
         out = MECHANISMS[group.mech](made, group.params, self.config["causal"])
         if group.gate:
             gate = F.silu(self.linear(prefix + ".gate", h)).reshape(out.shape)
-            out = rms(out, self.weights[prefix + ".gate_norm"]) * gate
+            out = rms(out, self.weights[prefix + ".gate_norm"], self.epsilon) * gate
         return out.flatten(1)
 
     def mlp(self, prefix, kind, x, norm):
@@ -192,8 +203,8 @@ class Network(torch.nn.Module):
         return self.linear("readout", self.norm("final_norm", x))
 
 
-def rms(y, weight):
-    return y * torch.rsqrt((y * y).mean(-1, keepdim=True) + NORM_EPSILON) * weight
+def rms(y, weight, epsilon):
+    return y * torch.rsqrt((y * y).mean(-1, keepdim=True) + epsilon) * weight
 
 
 def unit(y):

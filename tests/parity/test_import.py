@@ -305,13 +305,14 @@ class Import(unittest.TestCase):
         self.assertFalse(os.path.exists(self.path("out.safetensors")))
 
     def test_what_has_no_place_is_refused(self):
-        self.refused("rms_norm_eps", rms_norm_eps=1e-6)
+        self.refused("rms_norm_eps", rms_norm_eps=0)
+        self.refused("rms_norm_eps", rms_norm_eps=1.5)
         self.refused("rope_type", rope_scaling={"rope_type": "llama3", "factor": 8.0})
         self.refused("rope_type", rope_scaling={"rope_type": "linear"})
         self.refused("hidden_act", hidden_act="gelu")
         self.refused("num_experts", num_experts=8)
         self.refused("layer_types", layer_types=["full_attention", "sliding_attention"])
-        self.refused("model_type 'qwen3'", model_type="qwen3")
+        self.refused("model_type 'gemma3_text'", model_type="gemma3_text")
         self.refused("[24,24]", num_attention_heads=2, num_key_value_heads=2, head_dim=12)
         self.refused("cannot share", num_attention_heads=4, num_key_value_heads=3)
         self.refused("q_norm.weight' has no place", change={"model.layers.0.self_attn.q_norm.weight": torch.ones(DK)})

@@ -59,7 +59,7 @@ class Models(unittest.TestCase):
         weights = dict(model.tensors())
         model.close()
         for name, array in list(weights.items()):
-            if name.endswith((".weight", ".A", "gate_norm")) and array.ndim == 1:
+            if name.endswith((".weight", ".A", "_norm")) and array.ndim == 1:
                 weights[name] = (array + 0.3 * rng.standard_normal(array.shape)).astype("float32")
             owner = name[:-len(".weight")]
             if name.endswith(".weight") and name != "embed.weight" and (array.ndim == 2 or spec.get("norm") == "layer"):
@@ -93,6 +93,17 @@ class Models(unittest.TestCase):
         for seed, mech in enumerate(("retnet:gate=1", "gla:gate=1", "mamba2:conv=4:gate=1", "kda:conv=3:unit=1:gate=1",
                                      "mamba:conv=4", "rwkv7:gate=1", "rnn:kind=lstm:conv=2")):
             self.compare(seed, arch=mech, norm="rms", mlp="relu")
+
+    def test_norms_of_queries_and_keys_factors_and_epsilons(self):
+        for seed, arch in enumerate(("full:qknorm=1", "full:qknorm=1:scale=0.3,window:W=9:unit=1:scale=2.5",
+                                     "gdelta:unit=1:scale=0.447:conv=3:gate=1")):
+            self.compare(seed, arch=arch, norm="rms", mlp="swiglu", positions="rotary", norm_epsilon=1e-6)
+            self.compare(seed, arch=arch, norm="layer", mlp="gelu", positions="learned", norm_epsilon=0.01)
+
+    def test_heads_that_share_keys(self):
+        for seed, arch in enumerate(("full:kv=1@4,window:W=9:kv=2@4", "2*full:kv=2:qknorm=1@6", "full:kv=2:conv=3:unit=1@4")):
+            self.compare(seed, arch=arch, norm="rms", mlp="swiglu", positions="rotary")
+            self.compare(seed, arch=arch, causal=False, norm="layer", mlp="gelu", positions="learned")
 
     def test_heads_of_several_mechanisms_in_one_layer(self):
         self.compare(3, arch="full@1|gdelta:dk=3:dv=4:unit=1@2|mamba2@1,2*(linear,window:W=3@3|rnn@1)",

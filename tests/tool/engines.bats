@@ -85,3 +85,43 @@ same_logits() {
         same_logits 3,1,0,2,7 -- $options $eva
     done
 }
+
+onnx_runtime() { "$PYTHON" "$peers/onnx_runtime.py" "$1" "$engines" "${@:2}"; }
+
+# onnx_every_prompt FORM SIZES -- CONSTRUCTION
+onnx_every_prompt() {
+    local form=()
+    while [ "$1" != -- ]; do form+=("$1"); shift; done
+    shift
+    rung build "$@" -o m.safetensors
+    rung export-model m.safetensors --format onnx -o m.onnx
+    onnx_runtime every m.onnx "${form[@]}"
+}
+
+@test "ONNX Runtime looks up and composes right on every prompt" {
+    need onnxruntime-node
+    onnx_every_prompt eva 4 4 -- lookup N=4 V=4
+    onnx_every_prompt eva 4 4 -- lookup N=4 V=4 keys=trig values=scalar
+    onnx_every_prompt eva-pair 2 3 3 -- lookup task=eva form=pair N=2 K=3 V=3
+    onnx_every_prompt composition 2 2 -- seqcomp L=2 N0=2 n=2
+    onnx_every_prompt composition 2 2 -- seqcomp L=2 N0=2 n=2 keys=trig
+    onnx_every_prompt composition 2 2 -- seqcomp L=2 N0=2 n=2 keys=trig linear=first
+    "$PYTHON" "$peers/spoil.py" m.safetensors layers.1.mix.0.k.weight spoilt.safetensors
+    rung export-model spoilt.safetensors --format onnx -o spoilt.onnx
+    run ! onnx_runtime every spoilt.onnx composition 2 2
+    [[ $output == *" wrong answers"* ]]
+}
+
+@test "logits of ONNX Runtime are those of rung, for all layer forms" {
+    need onnxruntime-node
+    while read -r options; do
+        for seed in 1 2 3; do
+            # shellcheck disable=SC2086 # several words
+            rung build random $options --task eva N=4 V=4 --seed "$seed" -o m.safetensors
+            rung export-model m.safetensors --format onnx -o m.onnx
+            onnx_runtime same m.onnx m.safetensors 1e-5 3,1,0,2,7
+        done
+    done <"$peers/layers.txt"
+    "$PYTHON" "$peers/spoil.py" m.safetensors layers.1.mix.0.beta.weight spoilt.safetensors
+    run ! onnx_runtime same m.onnx spoilt.safetensors 1e-5 3,1,0,2,7
+}

@@ -9,7 +9,7 @@ fixtures=$BATS_TEST_DIRNAME/../fixtures/io
 
 @test "what is no model is refused with its name, and nothing is written" {
     run -3 "$RUNG" import-model "$fixtures/blocks.gguf" -o m.safetensors
-    [[ $output == *"blocks.gguf: architecture 'none' is not one of llama, gpt2"* ]]
+    [[ $output == *"blocks.gguf: architecture 'none' is not one of llama, qwen2, qwen3, gpt2"* ]]
     run -3 "$RUNG" import-model "$fixtures/state.pt" -o m.safetensors
     [[ $output == *"config.json"* ]]
     echo '{"model_type": "gpt2", "n_layer": 1, "n_embd": 4, "n_head": 2, "n_positions": 8, "vocab_size": 5}' >config.json
@@ -72,4 +72,54 @@ fixtures=$BATS_TEST_DIRNAME/../fixtures/io
     python3 "$BATS_TEST_DIRNAME/../foreign/small_gpt2.py" .
     run -2 "$RUNG" train --arch full --mlp gelu_tanh --task eva N=4 --steps 1 -o t.safetensors
     [[ $output == *"mlp=gelu_tanh is for models made elsewhere"* ]]
+}
+
+# Models of Hugging Face transformers with random weights, and the logits that they gave (tests/peers/hf_models.py).
+logits() { PYTHONPATH=$BATS_TEST_DIRNAME/../../python "$PYTHON" "$BATS_TEST_DIRNAME/../foreign/logits.py" "$@"; }
+
+@test "stored models of transformers give their logits" {
+    local folder count=0
+    for folder in "$BATS_TEST_DIRNAME"/../fixtures/foreign/*; do
+        run -0 "$RUNG" import-model "$folder" -o m.safetensors
+        run -0 logits m.safetensors "$folder/expected.npz"
+        count=$((count + 1))
+    done
+    [ "$count" -ge 4 ]
+}
+
+@test "an epsilon, a bias and a norm of queries change the logits: the comparison sees them" {
+    local models=$BATS_TEST_DIRNAME/../fixtures/foreign
+    cp -r "$models/qwen3" epsilon
+    sed -i 's/"rms_norm_eps": 1e-06/"rms_norm_eps": 0.001/' epsilon/config.json
+    run -0 "$RUNG" import-model epsilon -o m.safetensors
+    run -1 logits m.safetensors epsilon/expected.npz
+    run -0 "$RUNG" import-model "$models/qwen3" -o qwen3.safetensors
+    for name in layers.1.mix.0.q_norm layers.0.mix.0.k_norm; do
+        run -0 "$PYTHON" -c 'import sys; sys.path.insert(0, sys.argv[1]); import models
+meta, tensors = models.read("qwen3.safetensors")
+dtype, shape, values = tensors[sys.argv[2]]
+tensors[sys.argv[2]] = (dtype, shape, [1.0] * len(values))
+models.write("spoilt.safetensors", meta, tensors)' "$BATS_TEST_DIRNAME/../check" "$name"
+        run -1 logits spoilt.safetensors "$models/qwen3/expected.npz"
+    done
+}
+
+@test "layer_types and windows that contradict each other are refused" {
+    cp -r "$BATS_TEST_DIRNAME/../fixtures/foreign/qwen2-slides" slides
+    sed -i 's/"use_sliding_window": true/"use_sliding_window": false/' slides/config.json
+    run -3 "$RUNG" import-model slides -o m.safetensors
+    [[ $output == *"sliding attention without a window"* ]]
+    sed -i 's/"sliding_attention"/"chunked_attention"/' slides/config.json
+    run -3 "$RUNG" import-model slides -o m.safetensors
+    [[ $output == *"others than full and sliding attention"* ]]
+}
+
+@test "heads that share keys are imported as such, and exported with a copy for every head" {
+    local llama=$BATS_TEST_DIRNAME/../fixtures/foreign/llama
+    run -0 "$RUNG" import-model "$llama" -o m.safetensors
+    [[ $output == *"4 heads (2 of keys and values)"* ]]
+    run -0 "$RUNG" export-model m.safetensors --format hf -o folder
+    run -0 "$RUNG" import-model folder --tokens 0-12 --answers 13-25 -o back.safetensors
+    [[ $output == *"4 heads,"* ]]
+    run -0 logits back.safetensors "$llama/expected.npz"
 }

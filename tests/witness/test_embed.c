@@ -28,7 +28,7 @@ static void put_group(rung_buf *out, const rung_mech_conf *conf)
 {
     unsigned pads = conf->mech->pads ? conf->mech->pads(conf) : 0;
     size_t heads = conf->heads + (pads & RUNG_PADS_HEADS ? between(0, 2) : 0);
-    size_t dk = conf->dk + (pads & RUNG_PADS_KEYS ? between(0, 3) : 0);
+    size_t dk = conf->dk + (pads & RUNG_PADS_KEYS && !conf->qk_norm ? between(0, 3) : 0);
     size_t dv = conf->dv + (pads & RUNG_PADS_VALUES && !conf->gate ? between(0, 3) : 0);
     rung_buf_puts(out, conf->mech->name);
     if (conf->mech->params[0].name) {
@@ -38,7 +38,10 @@ static void put_group(rung_buf *out, const rung_mech_conf *conf)
     if (conf->conv) rung_buf_printf(out, ":conv=%zu", conf->conv + between(0, 2));
     if (conf->gate) rung_buf_puts(out, ":gate=1");
     if (conf->unit) rung_buf_puts(out, ":unit=1");
+    if (conf->qk_norm) rung_buf_puts(out, ":qknorm=1");
+    if (conf->scale > 0) rung_buf_printf(out, ":scale=%.17g", conf->scale);
     if (conf->neg) rung_buf_puts(out, ":neg=1");
+    if (conf->kv_heads) rung_buf_printf(out, ":kv=%zu", conf->kv_heads);
     rung_buf_printf(out, ":dk=%zu:dv=%zu@%zu", dk, dv, heads);
 }
 
@@ -162,7 +165,8 @@ static rung_model *random_model(const char *arch, const rung_task_conf *task, ru
 /* Every row of the registry, two layers of it, with what a layer may have around it. */
 static void test_every_mechanism(void **state)
 {
-    static const char *const around[] = {"", ":unit=1", ":conv=2", ":gate=1", ":conv=3:unit=1:gate=1"};
+    static const char *const around[] = {"",           ":unit=1",  ":conv=2", ":gate=1", ":conv=3:unit=1:gate=1",
+                                         ":scale=0.3", ":qknorm=1"};
     static tally n;
     rung_task_conf task = eva();
     (void)state;
@@ -219,6 +223,10 @@ static void test_refusals(void **state)
     assert_refused("full:conv=3", "full:conv=2", "narrower");
     assert_refused("full:gate=1", "full:gate=1:dv=3", "gate divides by dv");
     assert_refused("full:unit=1", "full", "its unit is another");
+    assert_refused("full:qknorm=1", "full", "its qknorm is another");
+    assert_refused("full:kv=1@2", "full@2", "its kv is another");
+    assert_refused("full:kv=2@4", "full:kv=2@6", "zeros would count");
+    assert_refused("full:scale=2", "full:scale=3", "its scale is another");
     assert_refused("window:W=2", "window:W=3", "its W is another");
     assert_refused("linear:phi=elu1", "linear:phi=elu1:dk=3", "zeros would count");
     assert_refused("linear:phi=relu", "linear:phi=relu@3", "zeros would count");
