@@ -51,11 +51,11 @@ search() { # layer n seed
     done
 }
 
-echo "layer,n,seed,state_bits,dk,accuracy,steps,learnt,proved_bits"
+echo "label,n,seed,state_bits,dk,accuracy,steps,learnt,proved_bits"
 for layer in ${LAYERS:-full window linear delta mamba2}; do
     for n in ${SIZES:-4 20 100 400}; do
         for seed in ${SEEDS:-1 2 3}; do search "$layer" "$n" "$seed"; done
     done
 done | tee "$work/rows.csv"
-{ echo "layer,n,seed,state_bits,dk,accuracy,steps,learnt,proved_bits"; cat "$work/rows.csv"; } |
+{ echo "label,n,seed,state_bits,dk,accuracy,steps,learnt,proved_bits"; cat "$work/rows.csv"; } |
     awk -f experiments/state-scaling.awk >docs/experiments/state-scaling.svg

@@ -60,6 +60,7 @@ static rung_status ask_theory(rung_table_trained *t, rung_error *err)
 {
     rung_train_spec conf = {.model = {.arch = t->arch, .heads = t->heads, .dk = t->dk, .dv = t->dv, .causal = true},
                             .thoughts = t->thoughts,
+                            .test_prompts = 1,
                             .test_numbers = t->test_numbers[0] ? t->test_numbers : NULL};
     rung_run_theory theory;
     RUNG_TRY(rung_task_conf_parse(&conf.task, t->task, err));
