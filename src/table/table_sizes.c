@@ -18,7 +18,8 @@ rung_table_sizes rung_table_width(const rung_table *table, size_t col)
 {
     rung_table_sizes sizes = {0};
     size_t depths = col == RUNG_TABLE_SEQCOMP ? RUNG_TABLE_TRAINED : 1;
-    for (size_t i = 0; i < RUNG_TABLE_ROWS * depths; i++) {
+    size_t rows = col == RUNG_TABLE_SEQCOMP ? RUNG_TABLE_LAYERS : RUNG_TABLE_ROWS;
+    for (size_t i = 0; i < rows * depths; i++) {
         const rung_table_trained *t = rung_table_run(table, i / depths, col, i % depths + 1);
         if (!t) continue;
         sizes.runs++;

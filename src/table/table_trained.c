@@ -202,8 +202,9 @@ static void place_one(rung_table *table, const rung_table_trained *t, size_t row
 static rung_status one_width(const rung_table *table, size_t col, rung_error *err)
 {
     size_t depths = col == RUNG_TABLE_SEQCOMP ? RUNG_TABLE_TRAINED : 1;
+    size_t rows = col == RUNG_TABLE_SEQCOMP ? RUNG_TABLE_LAYERS : RUNG_TABLE_ROWS;
     const rung_table_sizes width = rung_table_width(table, col);
-    for (size_t i = 0; i < RUNG_TABLE_ROWS * depths; i++) {
+    for (size_t i = 0; i < rows * depths; i++) {
         const rung_table_trained *t = rung_table_run(table, i / depths, col, i % depths + 1);
         if (!t) continue;
         bool same = t->d_model == width.d_model && t->heads == width.heads && t->dk == width.dk && t->dv == width.dv &&

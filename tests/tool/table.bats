@@ -77,13 +77,15 @@ assert lines[-2].startswith("a>b: bits needed>held")'
     run ! grep -qiE '(src|href)="?(https?:)?//' rung-table/index.html
 }
 
+# rung-check supports neither percom nor dsa nor thoughts.
 @test "every cell that did not learn has a certificate of its trained model" {
     python '
 import json, sys
 summary, = json.load(open(sys.argv[1] + "/table-trained.json"))["sweeps"]
 for c in summary["cells"]:
     assert c["test_numbers"] != "fp32", c["arch"]
-    if c["accuracy"]["mean"] < summary["success"]:
+    outside = c["task"].startswith("percom") or c["arch"].startswith("dsa") or int(c["words"].get("thoughts") or 0)
+    if c["accuracy"]["mean"] < summary["success"] and not outside:
         assert c.get("certificate", "").startswith("rung-certificate 1\n"), (c["arch"], c["task"])' "$EXPERIMENTS"
 }
 
