@@ -1777,7 +1777,12 @@ static struct arch read_arch(struct text text)
 
 /* ---- the model (4.1): configuration and weights ------------------------------------------------------------------ */
 
-enum mlp { MLP_NONE, MLP_RELU, MLP_GELU, MLP_SWIGLU, MLP_TABLE, MLP_GELU_TANH, MLPS };
+enum mlp { MLP_NONE, MLP_RELU, MLP_GELU, MLP_SWIGLU, MLP_TABLE, MLP_GELU_TANH, MLP_GEGLU_TANH, MLPS };
+static bool is_gated(enum mlp kind)
+{
+    return kind == MLP_SWIGLU || kind == MLP_GEGLU_TANH;
+}
+
 enum positions { NO_POSITIONS, LEARNED, SINUSOIDAL, ROTARY };
 enum norm { NO_NORM, RMS, LAYER_NORM };
 
@@ -2090,14 +2095,14 @@ static void load_layer(struct file *file, struct model *m, size_t index, const s
     if (c->d_mlp < 1) reject("rung.config: d_mlp must be at least 1");
     layer->norm2 = take_norm(file, c, name_of("%s.norm2", name));
     layer->up = take_matrix(file, name_of("%s.up", mlp), c->d_mlp, c->d);
-    if (layer->mlp == MLP_SWIGLU) layer->gate = take_matrix(file, name_of("%s.gate", mlp), c->d_mlp, c->d);
+    if (is_gated(layer->mlp)) layer->gate = take_matrix(file, name_of("%s.gate", mlp), c->d_mlp, c->d);
     layer->down = take_matrix(file, name_of("%s.down", mlp), c->d, c->d_mlp);
 }
 
 /* One word for all layers, or one for each. */
 static void set_mlps(struct model *model)
 {
-    static const char *const words[] = {"none", "relu", "gelu", "swiglu", "table", "gelu_tanh"};
+    static const char *const words[] = {"none", "relu", "gelu", "swiglu", "table", "gelu_tanh", "geglu_tanh"};
     struct text rest = model->config.mlp;
     size_t commas = count_of(rest, ',');
     if (commas != 0 && commas + 1 != model->count) reject("rung.config: mlp must name one kind, or one for each layer");
@@ -2615,7 +2620,12 @@ static void look_up(const struct table_mlp *t, double *x, size_t layer, size_t t
     for (size_t i = 0; i < t->outs; i++) x[t->out_at[i]] = row->value[i];
 }
 
-/* What stands between the two matrices of an MLP; `gate`, for swiglu, is a silu already. */
+static double gelu_tanh(double u)
+{
+    return mul(u, sigmoid(mul(mul(add(mul(mul(u, u), r(0.044715)), r(1)), u), r(1.5957691216057307117))));
+}
+
+/* What stands between the two matrices of an MLP; `gate`, for swiglu and geglu_tanh, is activated already. */
 static double bend(enum mlp kind, double u, double gate)
 {
     switch (kind) {
@@ -2624,7 +2634,7 @@ static double bend(enum mlp kind, double u, double gate)
     case MLP_GELU:
         return gelu(u);
     case MLP_GELU_TANH:
-        return mul(u, sigmoid(mul(mul(add(mul(mul(u, u), r(0.044715)), r(1)), u), r(1.5957691216057307117))));
+        return gelu_tanh(u);
     default:
         return mul(u, gate);
     }
@@ -2634,12 +2644,13 @@ static void run_mlp(const struct model *m, const struct layer *layer)
 {
     norm(m->h, m, &layer->norm2, m->x);
     project(m->hidden, &layer->up, m->h);
-    if (layer->mlp == MLP_SWIGLU) project(m->hidden_gate, &layer->gate, m->h);
-    for (size_t i = 0; i < m->config.d_mlp && layer->mlp == MLP_SWIGLU; i++)
-        m->hidden_gate[i] = silu(m->hidden_gate[i]);
-    if (layer->mlp == MLP_SWIGLU) store(ACT, m->hidden_gate, m->config.d_mlp);
+    bool gated = is_gated(layer->mlp);
+    if (gated) project(m->hidden_gate, &layer->gate, m->h);
+    for (size_t i = 0; i < m->config.d_mlp && gated; i++)
+        m->hidden_gate[i] = layer->mlp == MLP_SWIGLU ? silu(m->hidden_gate[i]) : gelu_tanh(m->hidden_gate[i]);
+    if (gated) store(ACT, m->hidden_gate, m->config.d_mlp);
     for (size_t i = 0; i < m->config.d_mlp; i++)
-        m->hidden[i] = bend(layer->mlp, m->hidden[i], layer->mlp == MLP_SWIGLU ? m->hidden_gate[i] : 0);
+        m->hidden[i] = bend(layer->mlp, m->hidden[i], gated ? m->hidden_gate[i] : 0);
     store(ACT, m->hidden, m->config.d_mlp);
     project(m->h, &layer->down, m->hidden);
     add_rows(m->x, m->h, m->config.d);
@@ -3294,6 +3305,20 @@ static int finish(enum verdict verdict)
     return verdict;
 }
 
+/* The likeliest mistake on the command line. */
+static const char first_words[] = "rung-certificate ";
+
+static bool begins(struct bytes file, const char *text)
+{
+    return file.size >= strlen(text) && memcmp(file.data, text, strlen(text)) == 0;
+}
+
+static enum verdict swapped(void)
+{
+    snprintf(run.reason, sizeof run.reason, "the second file is the certificate; type: rung-check CERTIFICATE MODEL");
+    return MALFORMED;
+}
+
 int main(int argc, char **argv)
 {
     for (int i = 1; i < argc && argv[i][0] == '-'; i++) {
@@ -3319,7 +3344,9 @@ int main(int argc, char **argv)
     struct bytes certificate = {0}, model = {0};
     enum verdict verdict = MALFORMED;
     if (read_whole(&certificate, argv[1]) && read_whole(&model, argv[2])) {
-        verdict = judge(certificate, model, memory_limit);
+        verdict = begins(model, first_words) && !begins(certificate, first_words)
+                      ? swapped()
+                      : judge(certificate, model, memory_limit);
         const char *word = verdict == REJECTED    ? "rejected: "
                            : verdict != MALFORMED ? ""
                            : run.given_up         ? "given up: "

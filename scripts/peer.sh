@@ -12,12 +12,8 @@ if [ -x "$dir/bin/python" ] && "$dir/bin/python" -c 'import numpy, torch' 2>/dev
     echo "$dir has PyTorch $("$dir/bin/python" -c 'import torch; print(torch.__version__)') already"
     exit 0
 fi
-mkdir -p "$dir"
-free=$(df -Pk "$dir" | awk 'NR == 2 { print int($4 / 1048576) }')
-[ "$free" -ge 12 ] || skip "$dir needs 12 GB for a while, $free are free"
-python3 -m venv "$dir" || skip "python3 makes no virtual environment (Debian: python3-venv)"
 # setuptools and a C++ compiler are what torch.compile needs.
-"$dir/bin/pip" install --quiet --no-cache-dir --upgrade torch numpy setuptools || skip "pip cannot install torch"
+missing=$("$(dirname "$0")/venv.sh" "$dir" 12 numpy,torch torch numpy setuptools 2>&1) || skip "$missing"
 
 # MKL takes kernels for AVX-512 on processors of Intel alone, unless this function says that it is on one. The library is linked
 # into PyTorch, and its symbols can be replaced.

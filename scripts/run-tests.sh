@@ -58,6 +58,7 @@ python_tests() {
         job other "python/$(basename "$file" .py)" env RUNG_LIBRARY="$BUILD/librung.so.0" RUNG="$BUILD/rung" \
             PYTHONPATH="$PWD/python" PYTHONDONTWRITEBYTECODE=1 "$PYTHON" "$file"
     done
+    job other examples env RUNG="$BUILD/rung" "$PYTHON" tests/printed.py examples
 }
 
 # Threads under ThreadSanitizer: the tests that the Makefile has built. `make tsan` and `make soak` run more of them.

@@ -287,7 +287,7 @@ const tool_command tool_command_compare = {
     .name = "compare",
     .summary = "ledgers of several architectures side by side, and as a picture",
     .details =
-        "What the layers of each carry past a position, hand to a token and add to their caches. --plot draws one bar "
+        "What the layers of each carry past a position, hand to a token and add to their caches. --svg draws one bar "
         "per layer on one scale for all: above the line what it holds of --context tokens, below what crosses a "
         "position. With --task "
         "also the verdicts of 'rung bound'.",
@@ -295,7 +295,7 @@ const tool_command tool_command_compare = {
         (const tool_example[]){
             {"rung compare '12*(3*gdelta,full)' '6*(7*gdelta,full)' '48*full' --heads 32 --head-dim 128",
              "a 3:1 and a 7:1 hybrid beside full attention"},
-            {"rung compare a/config.json b/config.json c.gguf --plot abc.svg", "real models, with the picture"},
+            {"rung compare a/config.json b/config.json c.gguf --svg abc.svg", "real models, with the picture"},
             {"rung compare full,linear linear,full '2*full' --head-dim 2 --bits 8 --task seqcomp L=2",
              "the order of layers matters"},
             {0},
@@ -304,7 +304,7 @@ const tool_command tool_command_compare = {
     .pairs = "parameters of the task",
     .options =
         (const rung_option[]){
-            {.name = "plot",
+            {.name = "svg",
              .kind = RUNG_OPTION_STRING,
              .at = offsetof(compare_values, plot),
              .metavar = "FILE",

@@ -2,13 +2,15 @@
  * Copyright (c) The rung authors
  *
  * rung completion: a script for bash, zsh or fish, from the option tables and the registries that are
- * compiled in. Every script knows commands, options, their values, argument names, and the key= pairs of a
- * task that is already on the line.
+ * compiled in. Every script knows commands, options, their values, argument names, what `rung list KIND` has, and the
+ * key= pairs of a task or a construction that is already on the line.
  */
 #include <string.h>
 
+#include "catalog.h"
 #include "command.h"
 #include "output.h"
+#include "rung/build.h"
 #include "rung/task.h"
 
 static const char *const shells[] = {"bash", "zsh", "fish", NULL};
@@ -29,10 +31,55 @@ static void candidates(rung_buf *out, const char *const *choices, rung_names *na
         if (is_plain(names(i))) rung_buf_printf(out, "%s%s", i ? " " : "", names(i));
 }
 
+static const char *const common_formats[] = {"f32", "bf16", "f16", "f64", "e4m3", "e5m2", "e8m10", "q3.12", NULL};
+
+/* Of the value of an option. Layers begin with a mechanism, and a format is one of many. */
+static void value_candidates(rung_buf *out, const rung_option *row)
+{
+    const size_t len = strlen(row->name);
+    if (row->choices || row->names)
+        candidates(out, row->choices, row->names);
+    else if (strcmp(row->name, "arch") == 0)
+        candidates(out, NULL, tool_mech_name_at);
+    else if (strcmp(row->name, "task") == 0)
+        candidates(out, NULL, rung_task_name_at);
+    else if (len >= 7 && strcmp(row->name + len - 7, "numbers") == 0)
+        candidates(out, common_formats, NULL);
+}
+
+static bool has_values(const rung_option *row)
+{
+    rung_buf text;
+    rung_buf_init(&text);
+    value_candidates(&text, row);
+    const bool some = text.len > 0;
+    rung_buf_clear(&text);
+    return some;
+}
+
+static void items_of(rung_buf *out, const tool_catalog *catalog)
+{
+    for (size_t i = 0; i < catalog->count(); i++)
+        if (is_plain(catalog->at(i).name)) rung_buf_printf(out, "%s%s", i ? " " : "", catalog->at(i).name);
+}
+
+/* The second argument of `rung list` depends on the first. */
+static bool is_list(const tool_command *command)
+{
+    return strcmp(command->name, "list") == 0;
+}
+
+/* Constructions have keys of their own where a command takes one. */
+static bool takes_construction(const tool_command *command)
+{
+    return strcmp(command->name, "build") == 0 || strcmp(command->name, "precision") == 0;
+}
+
 /* All candidates of all arguments of a command. */
 static void argument_candidates(rung_buf *out, const tool_command *command)
 {
     for (const tool_argument *row = command->arguments; row && row->metavar; row++) {
+        if (is_list(command) && row != command->arguments) break;
         if (out->len && (row->choices || row->names)) rung_buf_putc(out, ' ');
         candidates(out, row->choices, row->names);
     }
@@ -45,10 +92,10 @@ static bool takes_files(const tool_command *command)
     return false;
 }
 
-static void task_keys(rung_buf *out, const rung_task *task)
+static void keys_of(rung_buf *out, const rung_param *params)
 {
-    for (const rung_param *param = task->params; param && param->name; param++)
-        rung_buf_printf(out, "%s%s=", param == task->params ? "" : " ", param->name);
+    for (const rung_param *param = params; param && param->name; param++)
+        rung_buf_printf(out, "%s%s=", param == params ? "" : " ", param->name);
 }
 
 /* ---- bash ------------------------------------------------------------------------------------------------------ */
@@ -64,7 +111,7 @@ static void bash_value(rung_buf *out, const tool_command *command, const rung_op
         return;
     }
     rung_buf_puts(out, ") mapfile -t COMPREPLY < <(compgen -W '");
-    candidates(out, row->choices, row->names);
+    value_candidates(out, row);
     rung_buf_puts(out, "' -- \"$cur\"); return ;;\n");
 }
 
@@ -84,18 +131,35 @@ static void bash_command(rung_buf *out, const tool_command *command)
     rung_buf_printf(out, "    %s) options='", command->name);
     bash_options(out, command->options);
     bash_options(out, tool_options_common);
-    rung_buf_printf(out, "' names='%s' files=%d words=%d ;;\n", names.len ? names.text : "", takes_files(command),
-                    command->pairs != NULL);
+    rung_buf_printf(out, "' names='%s' files=%d words=%d built=%d ;;\n", names.len ? names.text : "",
+                    takes_files(command), command->pairs != NULL, takes_construction(command));
     rung_buf_clear(&names);
 }
 
-static void bash_tasks(rung_buf *out)
+static void bash_keys(rung_buf *out, const char *before, const char *name, const rung_param *params)
 {
-    for (size_t i = 0; i < rung_task_count(); i++) {
-        rung_buf_printf(out, "        %s) names+=' ", rung_task_at(i)->name);
-        task_keys(out, rung_task_at(i));
+    rung_buf_printf(out, "        %s:%s) names+=' ", before, name);
+    keys_of(out, params);
+    rung_buf_puts(out, "' ;;\n");
+}
+
+/* The keys of each name, where a construction may stand and elsewhere. */
+static void bash_all_keys(rung_buf *out)
+{
+    for (size_t i = 0; i < rung_construction_count(); i++)
+        bash_keys(out, "1", rung_construction_at(i)->name, rung_construction_at(i)->params);
+    for (size_t i = 0; i < rung_task_count(); i++) bash_keys(out, "*", rung_task_at(i)->name, rung_task_at(i)->params);
+}
+
+static void bash_kinds(rung_buf *out)
+{
+    rung_buf_puts(out, "    if [[ $command == list ]] && ((COMP_CWORD == 3)); then\n        case $prev in\n");
+    for (const tool_catalog *catalog = tool_catalogs; catalog->kind; catalog++) {
+        rung_buf_printf(out, "        %s) names='", catalog->kind);
+        items_of(out, catalog);
         rung_buf_puts(out, "' ;;\n");
     }
+    rung_buf_puts(out, "        esac\n    fi\n");
 }
 
 static void write_bash(rung_buf *out)
@@ -103,7 +167,7 @@ static void write_bash(rung_buf *out)
     rung_buf_puts(out, "# Completion of rung for bash, made by 'rung completion bash'.\n"
                        "_rung() {\n"
                        "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
-                       "    local command=${COMP_WORDS[1]} options='' names='' files=0 words=0 word\n"
+                       "    local command=${COMP_WORDS[1]} options='' names='' files=0 words=0 built=0 word\n"
                        "    if ((COMP_CWORD == 1)); then\n"
                        "        mapfile -t COMPREPLY < <(compgen -W '");
     candidates(out, NULL, tool_command_name_at);
@@ -114,9 +178,11 @@ static void write_bash(rung_buf *out)
     }
     rung_buf_puts(out, "    *:--seed) return ;;\n    esac\n    case $command in\n");
     for (size_t i = 0; i < tool_command_count(); i++) bash_command(out, tool_command_at(i));
-    rung_buf_puts(out, "    esac\n    if ((words)); then\n        for word in \"${COMP_WORDS[@]:2}\"; do\n"
-                       "        case $word in\n");
-    bash_tasks(out);
+    rung_buf_puts(out, "    esac\n");
+    bash_kinds(out);
+    rung_buf_puts(out, "    if ((words)); then\n        for word in \"${COMP_WORDS[@]:2}\"; do\n"
+                       "        case $built:$word in\n");
+    bash_all_keys(out);
     rung_buf_puts(out, "        esac\n        done\n    fi\n"
                        "    if [[ $cur == -* ]]; then names=$options; fi\n"
                        "    mapfile -t COMPREPLY < <(compgen -W \"$names\" -- \"$cur\")\n"
@@ -147,9 +213,9 @@ static void zsh_value(rung_buf *out, const rung_option *row)
     rung_buf_printf(out, ":%s:", row->metavar);
     if (row->complete) {
         rung_buf_puts(out, row->complete == RUNG_COMPLETE_DIR ? "_files -/" : "_files");
-    } else if (row->choices || row->names) {
+    } else if (has_values(row)) {
         rung_buf_putc(out, '(');
-        candidates(out, row->choices, row->names);
+        value_candidates(out, row);
         rung_buf_putc(out, ')');
     }
 }
@@ -170,13 +236,35 @@ static void zsh_options(rung_buf *out, const rung_option *table)
     }
 }
 
+static void zsh_keys(rung_buf *out, const char *before, const char *name, const rung_param *params)
+{
+    rung_buf_printf(out, "        %s:%s) keys+=(", before, name);
+    keys_of(out, params);
+    rung_buf_puts(out, ") ;;\n");
+}
+
+/* After the name of the command has been shifted to words[1]. */
+static void zsh_kinds(rung_buf *out)
+{
+    rung_buf_puts(out, "        (( CURRENT == 3 )) && case $words[2] in\n");
+    for (const tool_catalog *catalog = tool_catalogs; catalog->kind; catalog++) {
+        rung_buf_printf(out, "        %s) names=(", catalog->kind);
+        items_of(out, catalog);
+        rung_buf_puts(out, ") ;;\n");
+    }
+    rung_buf_puts(out, "        esac\n");
+}
+
 static void zsh_command(rung_buf *out, const tool_command *command)
 {
     rung_buf names;
     rung_buf_init(&names);
     argument_candidates(&names, command);
-    rung_buf_printf(out, "    %s)\n        names=(%s) files=%d words_too=%d\n        _arguments -s \\\n", command->name,
-                    names.len ? names.text : "", takes_files(command), command->pairs != NULL);
+    rung_buf_printf(out, "    %s)\n        names=(%s) files=%d words_too=%d built=%d\n", command->name,
+                    names.len ? names.text : "", takes_files(command), command->pairs != NULL,
+                    takes_construction(command));
+    if (is_list(command)) zsh_kinds(out);
+    rung_buf_puts(out, "        _arguments -s \\\n");
     zsh_options(out, command->options);
     zsh_options(out, tool_options_common);
     rung_buf_puts(out, "            '*: :_rung_names' ;;\n");
@@ -191,14 +279,12 @@ static void write_zsh(rung_buf *out)
                        "    compadd -a names\n"
                        "    (( files )) && _files\n"
                        "    (( words_too )) || return 0\n"
-                       "    for word in $words; do\n        case $word in\n");
-    for (size_t i = 0; i < rung_task_count(); i++) {
-        rung_buf_printf(out, "        %s) keys+=(", rung_task_at(i)->name);
-        task_keys(out, rung_task_at(i));
-        rung_buf_puts(out, ") ;;\n");
-    }
+                       "    for word in $words; do\n        case $built:$word in\n");
+    for (size_t i = 0; i < rung_construction_count(); i++)
+        zsh_keys(out, "1", rung_construction_at(i)->name, rung_construction_at(i)->params);
+    for (size_t i = 0; i < rung_task_count(); i++) zsh_keys(out, "*", rung_task_at(i)->name, rung_task_at(i)->params);
     rung_buf_puts(out, "        esac\n    done\n    compadd -S '' -a keys\n}\n"
-                       "_rung() {\n    local -a names commands\n    local files=0 words_too=0\n"
+                       "_rung() {\n    local -a names commands\n    local files=0 words_too=0 built=0\n"
                        "    if (( CURRENT == 2 )); then\n        commands=(\n");
     for (size_t i = 0; i < tool_command_count(); i++) {
         rung_buf_printf(out, "            '%s:", tool_command_at(i)->name);
@@ -233,13 +319,32 @@ static void fish_options(rung_buf *out, const char *condition, const rung_option
             rung_buf_puts(out, " -r -F");
         } else if (table->kind != RUNG_OPTION_FLAG) {
             rung_buf_puts(out, " -x -a '");
-            candidates(out, table->choices, table->names);
+            value_candidates(out, table);
             rung_buf_putc(out, '\'');
         }
         rung_buf_puts(out, " -d ");
         fish_text(out, table->help);
         rung_buf_putc(out, '\n');
     }
+}
+
+static void fish_kinds(rung_buf *out)
+{
+    for (const tool_catalog *catalog = tool_catalogs; catalog->kind; catalog++) {
+        rung_buf_printf(out,
+                        "complete -c rung -n '__fish_seen_subcommand_from list; and __fish_seen_subcommand_from %s' "
+                        "-a '",
+                        catalog->kind);
+        items_of(out, catalog);
+        rung_buf_puts(out, "'\n");
+    }
+}
+
+static void fish_keys(rung_buf *out, const char *name, const rung_param *params)
+{
+    rung_buf_printf(out, "            case %s\n                printf '%%s\\n' ", name);
+    keys_of(out, params);
+    rung_buf_putc(out, '\n');
 }
 
 static void fish_command(rung_buf *out, const tool_command *command)
@@ -255,6 +360,9 @@ static void fish_command(rung_buf *out, const tool_command *command)
     if (names.len) rung_buf_printf(out, "complete -c rung -n '%s' -a '%s'\n", condition, names.text);
     if (takes_files(command)) rung_buf_printf(out, "complete -c rung -n '%s' -F\n", condition);
     if (command->pairs) rung_buf_printf(out, "complete -c rung -n '%s' -a '(__rung_task_keys)'\n", condition);
+    if (takes_construction(command))
+        rung_buf_printf(out, "complete -c rung -n '%s' -a '(__rung_construction_keys)'\n", condition);
+    if (is_list(command)) fish_kinds(out);
     fish_options(out, condition, command->options);
     rung_buf_clear(&names);
 }
@@ -263,11 +371,11 @@ static void write_fish(rung_buf *out)
 {
     rung_buf_puts(out, "# Completion of rung for fish, made by 'rung completion fish'.\n"
                        "function __rung_task_keys\n    for word in (commandline -opc)\n        switch $word\n");
-    for (size_t i = 0; i < rung_task_count(); i++) {
-        rung_buf_printf(out, "            case %s\n                printf '%%s\\n' ", rung_task_at(i)->name);
-        task_keys(out, rung_task_at(i));
-        rung_buf_putc(out, '\n');
-    }
+    for (size_t i = 0; i < rung_task_count(); i++) fish_keys(out, rung_task_at(i)->name, rung_task_at(i)->params);
+    rung_buf_puts(out, "        end\n    end\nend\n"
+                       "function __rung_construction_keys\n    for word in (commandline -opc)\n        switch $word\n");
+    for (size_t i = 0; i < rung_construction_count(); i++)
+        fish_keys(out, rung_construction_at(i)->name, rung_construction_at(i)->params);
     rung_buf_puts(out, "        end\n    end\nend\ncomplete -c rung -f\n");
     for (size_t i = 0; i < tool_command_count(); i++) fish_command(out, tool_command_at(i));
     fish_options(out, "not __fish_use_subcommand", tool_options_common);

@@ -256,7 +256,7 @@ const tool_command tool_command_precision = {
     .examples =
         (const tool_example[]){
             {"rung precision lookup keys=sign --over N=16,64,256", "bit keys: hardly any bits"},
-            {"rung precision lookup keys=trig --over N=16,64,256 --plot trig.svg", "two dimensions: 2 log2 N"},
+            {"rung precision lookup keys=trig --over N=16,64,256 --svg trig.svg", "two dimensions: 2 log2 N"},
             {"rung precision lookup keys=sign --over N=16,64 --fixed", "fixed point, all splits of the bits"},
             {0},
         },
@@ -294,7 +294,7 @@ const tool_command tool_command_precision = {
              .help = "order of the sums",
              .fallback = "online",
              .choices = rung_softmax_names},
-            {.name = "plot",
+            {.name = "svg",
              .kind = RUNG_OPTION_STRING,
              .at = offsetof(precision_values, plot),
              .metavar = "FILE",

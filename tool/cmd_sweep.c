@@ -434,7 +434,6 @@ const tool_command tool_command_sweep = {
              .low = 0,
              .high = 86400},
             {.name = "dry-run",
-             .letter = 'n',
              .kind = RUNG_OPTION_FLAG,
              .at = offsetof(sweep_values, dry_run),
              .help = "print the plan and do nothing"},

@@ -263,13 +263,9 @@ const tool_command tool_command_train = {
         (const tool_example[]){
             {"rung train --recipe compose -o m.safetensors", "a run that learns its task, by name"},
             {"rung train --arch full --task eva N=8 V=8 --steps 400 -o m.safetensors", "one layer learns to look up"},
-            {"rung train --arch '2*gdelta:conv=4:unit=1' --task mqar --batch 64 -o m.safetensors --metrics m.jsonl",
-             "with a log for plots"},
-            {"rung train --arch '3*full' --task seqcomp L=2 N0=8 n=8 flat=1 --dk 32 --dv 8 --d-mlp 128 --norm layer "
-             "--queries 32 "
-             "--batch 8 --layer-targets 4 --mix-w 0.3 --mix-argument 0.3 --rate 0.001 --score-gain 3 --steps 2000 -o "
-             "c.safetensors",
-             "the recipe for composition"},
+            {"rung train --recipe mqar -o m.safetensors --metrics m.jsonl", "with a log for plots"},
+            {"rung train --recipe two-sum N=8 M=16 --steps 600 --require 0.9 -o m.safetensors",
+             "a smaller form of its task; exit code 1 if it is not learnt"},
             {"rung train run.json --seed 3 -o run-3.safetensors", "a run from a file, with another seed"},
             {"rung train --arch linear --task eva N=8 V=4 --random-labels --steps 200 -o r.safetensors",
              "control: accuracy must stay at chance"},

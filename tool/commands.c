@@ -35,6 +35,7 @@
     X(verify)                                                                                                          \
     X(break)                                                                                                           \
     X(explain)                                                                                                         \
+    X(replay)                                                                                                          \
     X(bench)                                                                                                           \
     X(serve)                                                                                                           \
     X(explore)                                                                                                         \

@@ -135,11 +135,41 @@ static rung_status take_value(parser *p, const rung_option *row, const char *att
     return set_row(p, row, p->argv[p->next++]);
 }
 
+/* Words that mean the same, of which a command has one. */
+static const char *const same[][2] = {{"svg", "plot"}, {"count", "samples"}, {"samples", "count"}};
+
+static const rung_option *find_same(const rung_option *table, const char *name, size_t len)
+{
+    for (size_t i = 0; i < RUNG_COUNT(same); i++)
+        if (strlen(same[i][1]) == len && memcmp(same[i][1], name, len) == 0)
+            return find_row(table, same[i][0], strlen(same[i][0]));
+    return NULL;
+}
+
+/* --head-dim is both dimensions where a command has one option for each. */
+static rung_status set_head_dim(parser *p, const char *attached)
+{
+    const rung_option *table = p->call->command->options, *dk = find_row(table, "dk", 2),
+                      *dv = find_row(table, "dv", 2);
+    const int at = p->next;
+    RUNG_TRY(take_value(p, dk, attached));
+    p->next = at;
+    return take_value(p, dv, attached);
+}
+
+static bool is_head_dim(const rung_option *table, const char *name, size_t len)
+{
+    return len == 8 && memcmp(name, "head-dim", 8) == 0 && find_row(table, "dk", 2) && find_row(table, "dv", 2);
+}
+
 static rung_status parse_long(parser *p, const char *text)
 {
+    const rung_option *table = p->call->command->options;
     const size_t len = strcspn(text, "=");
-    const rung_option *row = find_row(p->call->command->options, text, len);
+    const rung_option *row = find_row(table, text, len);
     if (!row) row = find_row(tool_options_common, text, len);
+    if (!row) row = find_same(table, text, len);
+    if (!row && is_head_dim(table, text, len)) return set_head_dim(p, text[len] ? text + len + 1 : NULL);
     if (!row) return unknown_option(p->call->command, text, len, p->err);
     const char *attached = text[len] == '=' ? text + len + 1 : NULL;
     if (row->kind != RUNG_OPTION_FLAG) return take_value(p, row, attached);

@@ -98,6 +98,46 @@ void rung_explain_json(rung_buf *out, const rung_explained *x);
 /* As a picture that stands alone. */
 void rung_explain_svg(rung_buf *out, const rung_explained *x);
 
+/* ---- a certificate, replayed in an engine that people serve with --------------------------------------------------
+ *
+ * A certificate is about the exact evaluator in one number format. An engine computes in F32, in an order of its own.
+ * Whether it errs on the same prompts is a question of its own, which the engine answers. docs/replay.md. */
+
+typedef enum rung_engine { RUNG_ENGINE_LLAMA_CPP, RUNG_ENGINE_ONNX_RUNTIME } rung_engine;
+extern const char *const rung_engine_names[]; /* [rung_engine], up to a NULL */
+
+typedef struct rung_replay_options {
+    rung_engine engine;
+    const char *modules; /* the folder that has node_modules of the engine; NULL: RUNG_ENGINES, else npm-engines beside
+                            this program */
+    const char *cache;   /* llama.cpp: the type of its cache, F16 or F32; NULL: F16, as people serve */
+} rung_replay_options;
+
+/* What one arithmetic answers to one prompt. */
+typedef struct rung_replayed_answer {
+    int32_t answer; /* RUNG_NO_TARGET: it stops there */
+    double lead;    /* the score of the right answer minus the best other one; meaningless where it stops */
+} rung_replayed_answer;
+
+typedef struct rung_replayed {
+    rung_explained explained; /* its `given` are the answers in the arithmetic of the certificate */
+    char engine[96];          /* as it calls itself */
+    rung_replay_options options;
+    rung_replayed_answer here[2], there[2]; /* fp32 in the order of rung; the engine */
+    size_t errs;                            /* on how many of the prompts the engine errs */
+} rung_replayed;
+
+/* Writes the model for the engine, starts it with node, and asks the prompts. RUNG_INPUT: the certificate is untrue, or
+ * the model has no place in the engine. RUNG_SYSTEM, with the line that installs it, where the engine is missing. Clear
+ * it in any case. */
+rung_status rung_replay(rung_replayed *x, const char *certificate, const char *model,
+                        const rung_replay_options *options, rung_error *err);
+void rung_replayed_clear(rung_replayed *x);
+/* What follows, in one sentence. */
+const char *rung_replayed_so(const rung_replayed *x);
+/* As one JSON object, rung.replay/1. */
+void rung_replay_json(rung_buf *out, const rung_replayed *x);
+
 /* ---- a protocol, played and compared --------------------------------------------------------------------------- */
 
 /* How the bits that were sent compare to what `rung bound` counts for the same layers. */

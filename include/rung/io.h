@@ -56,6 +56,12 @@ rung_status rung_tensor_to_i64(int64_t *out, const rung_tensor *tensor, rung_err
 /* Writes a text such as "F32 [3,4]" for messages. */
 void rung_tensor_describe(char *out, size_t size, const rung_tensor *tensor);
 
+/* ---- kinds of files ----------------------------------------------------------------------------------------- */
+
+/* What a file is, from its first bytes (512 are enough): "a certificate (...)", "a GGUF file", "JSON", "text", ... NULL
+ * if it is none that is known. For messages. */
+const char *rung_file_kind(const void *bytes, size_t size);
+
 /* ---- safetensors ------------------------------------------------------------------------------------------ */
 
 typedef struct rung_safetensors rung_safetensors;

@@ -207,8 +207,12 @@ size_t rung_text_answer(const rung_instance *instance, const rung_task_conf *con
 void rung_text_answer_write(rung_buf *out, const rung_task_conf *conf, const char *const *names,
                             const rung_text_options *options, size_t answer);
 
+/* What files for evaluation harnesses say behind a prompt: a paragraph of its own, and the beginning of the answer. */
+#define RUNG_TEXT_REPLY_FORM "Reply with the answer only, one word."
+#define RUNG_TEXT_REPLY_CUE  "Answer:"
+
 /* Reads such a text, with any options: it finds the spelling, the order and the names. Text before the last blank line
- * is skipped (examples). Names get ids in the order in which they appear. So the prompt is the written one up to a
+ * is skipped (examples), and so is a last paragraph that only says the form of the answer. Names get ids in the order in which they appear. So the prompt is the written one up to a
  * renaming of ids within their roles, and its answer is the id of the same name. With `names` (not NULL) the ids are
  * those that rung_text_write was given. Questions with fewer hops are read only where a prompt can express them
  * (k-hop). Fills tokens and token, and clears the targets. RUNG_INPUT if it is not such a text; the message contains

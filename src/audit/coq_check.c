@@ -5,17 +5,15 @@
  */
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "beside.h"
 #include "rung/audit.h"
 
-enum { NOT_RUN = 127, PATH_SIZE = 4096 };
+enum { PATH_SIZE = 4096 };
 
 bool rung_coq_name(const char *path)
 {
@@ -47,7 +45,7 @@ static rung_status find_proofs(char *path, size_t size, rung_error *err)
         return rung_fail(err, RUNG_SYSTEM, "RUNG_PROOFS is %s, which has no Instance.vo; run `make -C` there", given);
     }
     for (size_t i = 0; i < RUNG_COUNT(places); i++) {
-        audit_beside(path, size, places[i]);
+        (void)rung_beside_program(path, size, places[i]);
         if (has(path, "Instance.vo")) return RUNG_OK;
         if (!sources[0] && has(path, "Instance.v")) snprintf(sources, sizeof sources, "%s", path);
     }
@@ -84,48 +82,10 @@ rung_status rung_coq_look(rung_error *err)
     return find_proofs(proofs, sizeof proofs, err);
 }
 
-/* ---- processes ------------------------------------------------------------------------------------------------- */
-
-/* Runs coqc in a directory, with stdout and stderr into the file `log` there. */
 static rung_status run_coqc(int *code, const char *directory, char *const words[], rung_error *err)
 {
-    int status = 0;
-    pid_t child = fork();
-    if (child < 0) return rung_fail(err, RUNG_SYSTEM, "cannot start coqc: %s", strerror(errno));
-    if (child == 0) {
-        if (chdir(directory) != 0) _exit(NOT_RUN - 1);
-        int log = open("log", O_WRONLY | O_CREAT | O_TRUNC, 0600);
-        if (log >= 0) dup2(log, STDOUT_FILENO), dup2(log, STDERR_FILENO);
-        execvp("coqc", words);
-        _exit(NOT_RUN);
-    }
-    while (waitpid(child, &status, 0) < 0)
-        if (errno != EINTR) return rung_fail(err, RUNG_SYSTEM, "cannot wait for coqc: %s", strerror(errno));
-    if (WIFEXITED(status) && WEXITSTATUS(status) == NOT_RUN) return no_coqc(err);
-    *code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-    return RUNG_OK;
-}
-
-static void read_log(char *text, size_t size, const char *directory)
-{
-    char path[PATH_SIZE + 8];
-    snprintf(path, sizeof path, "%s/log", directory);
-    FILE *file = fopen(path, "r");
-    size_t got = file ? fread(text, 1, size - 1, file) : 0;
-    text[got] = '\0';
-    if (file) fclose(file);
-}
-
-static void remove_all(const char *directory)
-{
-    static const char *const names[] = {"claim.v",    "claim.vo",   "claim.vok", "claim.vos",
-                                        "claim.glob", ".claim.aux", "log"};
-    char path[PATH_SIZE + 16];
-    for (size_t i = 0; i < RUNG_COUNT(names); i++) {
-        snprintf(path, sizeof path, "%s/%s", directory, names[i]);
-        unlink(path);
-    }
-    rmdir(directory);
+    RUNG_TRY(audit_run(code, directory, words, err));
+    return *code == AUDIT_ABSENT ? no_coqc(err) : RUNG_OK;
 }
 
 static rung_status check_in(rung_proof *proof, const char *directory, char *proofs, rung_error *err)
@@ -135,11 +95,11 @@ static rung_status check_in(rung_proof *proof, const char *directory, char *proo
     snprintf(path, sizeof path, "%s/claim.v", directory);
     RUNG_TRY(rung_file_write(path, proof->text.text, proof->text.len, err));
     RUNG_TRY(run_coqc(&code, directory, (char *[]){"coqc", "-q", "-Q", proofs, "Rung", "claim.v", NULL}, err));
-    read_log(log, sizeof log, directory);
+    audit_read_log(log, sizeof log, directory);
     if (code != 0 || !strstr(log, "Closed under the global context"))
         return rung_fail(err, RUNG_SYSTEM, "coqc does not accept the proof file: %.600s", log);
     RUNG_TRY(run_coqc(&code, directory, (char *[]){"coqc", "--print-version", NULL}, err));
-    read_log(log, sizeof log, directory);
+    audit_read_log(log, sizeof log, directory);
     log[strcspn(log, " \n")] = '\0';
     snprintf(proof->checked, sizeof proof->checked, "coqc %.20s", log);
     return RUNG_OK;
@@ -148,12 +108,12 @@ static rung_status check_in(rung_proof *proof, const char *directory, char *proo
 rung_status rung_coq_check(rung_proof *proof, rung_error *err)
 {
     char proofs[PATH_SIZE], whole[PATH_SIZE], directory[PATH_SIZE];
-    const char *temporary = getenv("TMPDIR");
+    static const char *const names[] = {"claim.v",    "claim.vo",   "claim.vok", "claim.vos",
+                                        "claim.glob", ".claim.aux", "log",       NULL};
     RUNG_TRY(find_proofs(proofs, sizeof proofs, err));
     if (!realpath(proofs, whole)) return rung_fail(err, RUNG_SYSTEM, "%s: %s", proofs, strerror(errno));
-    snprintf(directory, sizeof directory, "%.4000s/rung-coq-XXXXXX", temporary ? temporary : "/tmp");
-    if (!mkdtemp(directory)) return rung_fail(err, RUNG_SYSTEM, "cannot make %s: %s", directory, strerror(errno));
+    RUNG_TRY(audit_make_directory(directory, sizeof directory, "rung-coq", err));
     rung_status status = check_in(proof, directory, whole, err);
-    remove_all(directory);
+    audit_remove_directory(directory, names);
     return status;
 }

@@ -5,6 +5,7 @@
  * the result gives it back, byte for byte. This module does not check whether the certificate is true.
  */
 #include "lines.h"
+#include "rung/io.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -242,11 +243,21 @@ static bool wanted(const rung_cert *cert, cert_line_id id)
     return id <= LINE_KIND || cert_has_line(cert->kind, id);
 }
 
+/* Another file in the place of a certificate, such as the model that it is about. */
+static bool is_another_kind(const char *text, size_t size)
+{
+    const char *kind = rung_file_kind(text, size);
+    return size > 0 && kind && !strstr(kind, "certificate") && strcmp(kind, "text") != 0;
+}
+
 rung_status rung_cert_parse(rung_cert *cert, const char *text, size_t size, const char *name, rung_error *err)
 {
     reader r = {.at = text, .end = text + size, .name = name, .err = err};
     rung_status status = RUNG_OK;
     *cert = (rung_cert){0};
+    if (is_another_kind(text, size))
+        return rung_fail(err, RUNG_INPUT, "%s: is %s, and a certificate was expected", name,
+                         rung_file_kind(text, size));
     for (cert_line_id id = 0; status == RUNG_OK && id < LINE_COUNT; id++) {
         if (!wanted(cert, id)) continue;
         status = take_line(&r, id);

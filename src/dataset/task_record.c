@@ -10,8 +10,6 @@
 
 const char *const rung_task_formats[] = {"jsonl", "text", "lm-eval", "ruler", "inspect", "npz", NULL};
 
-#define ANSWER_PREFIX "Answer:"
-
 /* ---- pieces ---------------------------------------------------------------------------------------------------- */
 
 static void put_prompt(rung_buf *out, const rung_dataset *job, const rung_instance *instance)
@@ -150,8 +148,8 @@ static void put_question(rung_buf *out, const rung_dataset *job, const rung_inst
     const rung_instance view = up_to_last_target(job, instance);
     if (!job->facts) rung_buf_printf(out, "Task: %s.\n\n", job->conf.task->summary);
     put_prompt(out, job, &view);
-    rung_buf_puts(out, "\n\nReply with the answer only, one word.");
-    if (prefix) rung_buf_puts(out, "\n" ANSWER_PREFIX);
+    rung_buf_puts(out, "\n\n" RUNG_TEXT_REPLY_FORM);
+    if (prefix) rung_buf_puts(out, "\n" RUNG_TEXT_REPLY_CUE);
 }
 
 static size_t count_words(const char *text)
@@ -180,7 +178,7 @@ static void record_ruler(rung_jout *json, const rung_dataset *job, const rung_in
     rung_jout_end(json);
     rung_jout_int(json, "length", words);
     rung_jout_int(json, "length_w_model_temp", words);
-    rung_jout_string(json, "answer_prefix", "\n" ANSWER_PREFIX);
+    rung_jout_string(json, "answer_prefix", "\n" RUNG_TEXT_REPLY_CUE);
 }
 
 static void record_lm_eval(rung_jout *json, const rung_dataset *job, const rung_instance *instance,

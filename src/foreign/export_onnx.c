@@ -466,7 +466,7 @@ static onnx_value activate(exporter *e, onnx_value x, rung_mlp kind)
         onnx_value slope = onnx_real(&e->g, sqrt(8 / acos(-1)));
         return mul(e, x, ONNX(&e->g, "Sigmoid", mul(e, slope, mul(e, x, cubic))));
     }
-    return x; /* swiglu: the gate is activated */
+    return x; /* the gate is activated */
 }
 
 static void mlp(exporter *e, size_t layer, rung_mlp kind)
@@ -478,6 +478,7 @@ static void mlp(exporter *e, size_t layer, rung_mlp kind)
     onnx_value hidden = activate(e, linear(e, h, name), kind);
     snprintf(name, sizeof name, "layers.%zu.mlp.gate", layer);
     if (kind == RUNG_MLP_SWIGLU) hidden = mul(e, hidden, silu(e, linear(e, h, name)));
+    if (kind == RUNG_MLP_GEGLU_TANH) hidden = mul(e, hidden, activate(e, linear(e, h, name), RUNG_MLP_GELU_TANH));
     snprintf(name, sizeof name, "layers.%zu.mlp.down", layer);
     e->x = add(e, e->x, linear(e, hidden, name));
 }

@@ -102,13 +102,17 @@ static rung_status build_node(rung_json_doc *doc, rung_json *node, const json_t 
 
 static rung_status refuse_text(const char *text, size_t len, const char *name, const json_error_t *at, rung_error *err)
 {
-    const char *hint = "";
+    const char *hint = "", *kind = rung_file_kind(text, len);
+    if (at->line <= 1 && at->column <= 16 && kind && strcmp(kind, "JSON") != 0 && strcmp(kind, "text") != 0 && len > 0)
+        return rung_fail(err, RUNG_INPUT, "%s: is %s, and JSON was expected", LABEL(name), kind);
     if (len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
         hint = "; the file starts with a byte order mark, remove it";
     else if (strstr(at->text, "unable to decode byte"))
         hint = "; the text is not UTF-8";
     else if (strstr(at->text, "too big integer"))
         hint = "; integers must fit into 64 bits";
+    else if (at->line <= 1 && kind && strcmp(kind, "text") == 0 && !strchr("tfn\"-0123456789", *text))
+        hint = "; the file is text, and no JSON";
     else if (strstr(at->text, "Infinity") || strstr(at->text, "NaN"))
         hint = "; JSON has no such number";
     return rung_fail(err, RUNG_INPUT, "%s:%d:%d: %s%s", LABEL(name), at->line, at->column, LABEL(at->text), hint);

@@ -207,6 +207,10 @@ static rung_status find_header(size_t *length, const rung_safetensors *file, run
         return rung_fail(err, RUNG_INPUT, "%s: has %zu bytes, and a safetensors file has at least 10",
                          LABEL(file->name), file->size);
     uint64_t stated = io_le64(file->bytes);
+    const char *kind = rung_file_kind(file->bytes, file->size);
+    if (stated > IO_HEADER_MAX && kind)
+        return rung_fail(err, RUNG_INPUT, "%s: is %s, and a safetensors file, such as a model, was expected",
+                         LABEL(file->name), kind);
     if (stated > IO_HEADER_MAX)
         return rung_fail(err, RUNG_INPUT,
                          "%s: states a header of %" PRIu64

@@ -6,7 +6,10 @@
  */
 #include "store.h"
 
+#include "rung/io.h"
+
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -49,6 +52,18 @@ static rung_status fail_disk(const rung_store *store, rung_error *err)
                      store->path, number ? ": " : "", number ? strerror(number) : "");
 }
 
+/* What the file is, from its first bytes. */
+static const char *kind_of(const char *path)
+{
+    unsigned char bytes[512];
+    FILE *file = fopen(path, "rb");
+    if (!file) return "not an SQLite file";
+    size_t size = fread(bytes, 1, sizeof bytes, file);
+    fclose(file);
+    const char *kind = rung_file_kind(bytes, size);
+    return !kind ? "not an SQLite file" : strstr(kind, "SQLite") ? "damaged at its beginning" : kind;
+}
+
 rung_status lab_sql_fail(const rung_store *store, rung_error *err)
 {
     const char *path = store->path;
@@ -71,7 +86,7 @@ rung_status lab_sql_fail(const rung_store *store, rung_error *err)
     case SQLITE_IOERR:
         return fail_disk(store, err);
     case SQLITE_NOTADB:
-        return rung_fail(err, RUNG_INPUT, "%s is not a store: it is not an SQLite file", path);
+        return rung_fail(err, RUNG_INPUT, "%s is no store: it is %s", path, kind_of(path));
     case SQLITE_CORRUPT:
         return rung_fail(
             err, RUNG_INPUT,

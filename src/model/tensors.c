@@ -141,7 +141,7 @@ static void need_mlp(visitor *v, rung_mlp kind, size_t layer)
     snprintf(name, sizeof name, "%s.up", prefix);
     need_linear(v, name, v->spec->d_mlp, v->spec->d_model);
     snprintf(name, sizeof name, "%s.gate", prefix);
-    if (kind == RUNG_MLP_SWIGLU) need_linear(v, name, v->spec->d_mlp, v->spec->d_model);
+    if (rung_mlp_is_gated(kind)) need_linear(v, name, v->spec->d_mlp, v->spec->d_model);
     snprintf(name, sizeof name, "%s.down", prefix);
     need_linear(v, name, v->spec->d_model, v->spec->d_mlp);
 }

@@ -224,10 +224,20 @@ static rung_status read_form(rung_instance *instance, rung_text_book *book, cons
     return RUNG_OK;
 }
 
-rung_status rung_text_read(rung_instance *instance, rung_text_book **book, const char *text, const rung_task_conf *conf,
-                           const char *const *names, rung_error *err)
+/* Where the last paragraph says the form of the answer, as in the files for evaluation harnesses, and nothing else. */
+static bool says_form(const char *paragraph)
 {
-    const char *paragraph = rung_text_last_paragraph(text);
+    size_t len = strlen(RUNG_TEXT_REPLY_FORM);
+    if (strncmp(paragraph, RUNG_TEXT_REPLY_FORM, len) != 0) return false;
+    paragraph += len + strspn(paragraph + len, " \t\r\n");
+    if (strncmp(paragraph, RUNG_TEXT_REPLY_CUE, strlen(RUNG_TEXT_REPLY_CUE)) == 0)
+        paragraph += strlen(RUNG_TEXT_REPLY_CUE);
+    return paragraph[strspn(paragraph, " \t\r\n")] == '\0';
+}
+
+static rung_status read_paragraph(rung_instance *instance, rung_text_book **book, const char *paragraph,
+                                  const rung_task_conf *conf, const char *const *names, rung_error *err)
+{
     rung_text_spelling spelling = spelling_of(paragraph);
     rung_text_options options = {.spelling = spelling};
     rung_status status = rung_text_check(conf, &options, err);
@@ -244,5 +254,17 @@ rung_status rung_text_read(rung_instance *instance, rung_text_book **book, const
     if (status == RUNG_OK) return RUNG_OK;
     rung_text_book_free(*book);
     *book = NULL;
+    return status;
+}
+
+rung_status rung_text_read(rung_instance *instance, rung_text_book **book, const char *text, const rung_task_conf *conf,
+                           const char *const *names, rung_error *err)
+{
+    const char *paragraph = rung_text_last_paragraph(text);
+    if (paragraph == text || !says_form(paragraph)) return read_paragraph(instance, book, paragraph, conf, names, err);
+    char *before = strndup(text, (size_t)(paragraph - text));
+    if (!before) return rung_fail(err, RUNG_SYSTEM, "out of memory for a text of %zu bytes", strlen(text));
+    rung_status status = read_paragraph(instance, book, rung_text_last_paragraph(before), conf, names, err);
+    free(before);
     return status;
 }

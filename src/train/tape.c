@@ -136,7 +136,7 @@ static void take_layer(taker *t, kept_layer *kept, const net_layer *layer)
     if (layer->norm2.weight != ABSENT) kept->h2 = take(t, t->rows, d);
     kept->up = take(t, t->rows, d_mlp);
     kept->hidden = take(t, t->rows, d_mlp);
-    if (layer->mlp == RUNG_MLP_SWIGLU) kept->gate = take(t, t->rows, d_mlp);
+    if (rung_mlp_is_gated(layer->mlp)) kept->gate = take(t, t->rows, d_mlp);
 }
 
 static void take_slice(taker *t, slice *s, const widths *w)

@@ -386,9 +386,43 @@ static void test_paths_that_are_no_files(void **state)
     leave_directory(&dir, (const char *[]){"empty", NULL});
 }
 
+static void kinds_are_told_by_their_beginnings(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *bytes;
+        size_t size;
+        const char *kind;
+    } cases[] = {
+        {"rung-certificate 2\n", 19, "a certificate"},
+        {"GGUF\3\0\0\0", 8, "a GGUF file"},
+        {"SQLite format 3\0", 16, "an SQLite file"},
+        {"PK\3\4", 4, "a zip file"},
+        {"\x93NUMPY\1\0", 8, "an npy file"},
+        {"\2\0\0\0\0\0\0\0{}", 10, "a safetensors file"},
+        {" \n{\"a\": 1}", 10, "JSON"},
+        {"[1]", 3, "JSON"},
+        {"root:x:0:0", 10, "text"},
+        {"", 0, "empty"},
+        {"rung-cert", 9, "text"},
+        {"\1\2\3", 3, NULL},
+        {"\xff\xff\xff\xff\xff\xff\xff\xff{", 9, "text"}, /* a length that no file has; bytes above 127 may be text */
+    };
+    for (size_t i = 0; i < RUNG_COUNT(cases); i++) {
+        const char *kind = rung_file_kind(cases[i].bytes, cases[i].size);
+        if (!cases[i].kind) {
+            assert_null(kind);
+            continue;
+        }
+        if (!kind || strncmp(kind, cases[i].kind, strlen(cases[i].kind)) != 0)
+            fail_msg("case %zu: %s", i, kind ? kind : "unknown");
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(kinds_are_told_by_their_beginnings),
         cmocka_unit_test(test_reads_tensors_by_offset_and_by_name),
         cmocka_unit_test(test_rank_0_and_zero_size_tensors_are_legal),
         cmocka_unit_test(test_all_types_of_the_specification),

@@ -280,7 +280,7 @@ static void what_is_no_store_is_refused(void **state)
     rung_error err = {""};
     for (size_t i = 0; i < sizeof garbage; i++) garbage[i] = (char)(i * 7919 >> 3);
     assert_int_equal(rung_file_write(in_dir("garbage.db"), garbage, sizeof garbage, NULL), RUNG_OK);
-    refuse_store(in_dir("garbage.db"), RUNG_INPUT, "not an SQLite file");
+    refuse_store(in_dir("garbage.db"), RUNG_INPUT, "is no store: it is ");
     change(in_dir("foreign.db"), "CREATE TABLE t(x)");
     refuse_store(in_dir("foreign.db"), RUNG_INPUT, "not a store of rung");
     change(in_dir("later.db"), "CREATE TABLE t(x); PRAGMA application_id = 1381322311; PRAGMA user_version = 99");

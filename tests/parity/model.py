@@ -171,6 +171,8 @@ class Network(torch.nn.Module):
         up = self.linear(prefix + ".up", h)
         if kind == "swiglu":
             hidden = up * F.silu(self.linear(prefix + ".gate", h))
+        elif kind == "geglu_tanh":
+            hidden = up * F.gelu(self.linear(prefix + ".gate", h), approximate="tanh")
         else:
             hidden = {"relu": torch.relu, "gelu": F.gelu, "gelu_tanh": lambda u: F.gelu(u, approximate="tanh")}[kind](up)
         return x + self.linear(prefix + ".down", hidden)

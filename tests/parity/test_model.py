@@ -107,7 +107,7 @@ class Models(unittest.TestCase):
 
     def test_heads_of_several_mechanisms_in_one_layer(self):
         self.compare(3, arch="full@1|gdelta:dk=3:dv=4:unit=1@2|mamba2@1,2*(linear,window:W=3@3|rnn@1)",
-                     mlp="none,relu,gelu,swiglu,gelu_tanh", norm="rms", positions="learned")
+                     mlp="none,geglu_tanh,gelu,swiglu,gelu_tanh", norm="rms", positions="learned")
 
     def test_encoders(self):
         for seed, arch in enumerate(("full,window:W=5", "linear", "2*gdelta:unit=1", "dsa:k=5,kda:unit=1")):

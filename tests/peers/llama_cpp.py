@@ -16,14 +16,14 @@ import numpy
 import prompts
 import rung
 
-HERE = pathlib.Path(__file__).parent
+SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "src/audit/llama-cpp.mjs"
 
 
 def ask(modules, **question):
     with tempfile.TemporaryDirectory() as folder:
         asked, said = pathlib.Path(folder, "ask.json"), pathlib.Path(folder, "answer.json")
         asked.write_text(json.dumps(question))
-        subprocess.run(["node", HERE / "llama-cpp.mjs", modules, asked, said], check=True)
+        subprocess.run(["node", SCRIPT, modules, asked, said], check=True)
         return json.loads(said.read_text())
 
 
@@ -39,7 +39,7 @@ def every(modules, file, answers, cache, form, *sizes):
     answers = read_ids(answers)
     asked = list(prompts.FORMS[form](*map(int, sizes)))
     said = ask(modules, file=file, cache=cache, prompts=[prompt for prompt, _ in asked])
-    rows = said["probabilities"]
+    rows = [[-numpy.inf if score is None else score for score in row] for row in said["scores"]]
     assert len(rows) == len(asked) > 0
     wrong = [prompt for (prompt, right), row in zip(asked, rows) if max(range(len(row)), key=row.__getitem__) != answers[right]]
     print(f"{said['engine']}, cache {cache}: {len(asked)} prompts, {len(wrong)} wrong answers")
@@ -56,7 +56,7 @@ def same(modules, file, model_file, answers, ids, cache, worst):
     theirs = ask(modules, file=file, cache=cache, prompts=[ids[:i + 1] for i in range(len(ids))])
     with rung.Model(model_file) as model:
         ours = log_shares(numpy.array(model.run(numpy.array(ids, dtype="uint32"), at=range(len(ids)))))
-    rows = log_shares(numpy.log(numpy.array(theirs["probabilities"])[:, answers]))
+    rows = log_shares(numpy.array(theirs["scores"], dtype=float)[:, answers])
     assert rows.shape == ours.shape, (rows.shape, ours.shape)
     difference = abs(ours - rows).max()
     print(f"{theirs['engine']}, cache {cache}: {rows.size} log-probabilities, largest difference {difference:.2g}")

@@ -15,16 +15,16 @@ import tempfile
 import numpy
 import prompts
 
-HERE = pathlib.Path(__file__).parent
+SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "src/audit/onnx-runtime.mjs"
 
 
 def ask_node(modules, file, asked):
     with tempfile.TemporaryDirectory() as folder:
         question, answer = pathlib.Path(folder, "ask.json"), pathlib.Path(folder, "answer.json")
-        question.write_text(json.dumps({"file": file, "prompts": asked}))
-        subprocess.run(["node", HERE / "onnx-runtime.mjs", modules, question, answer], check=True)
+        question.write_text(json.dumps({"file": file, "prompts": asked, "everywhere": True}))
+        subprocess.run(["node", SCRIPT, modules, question, answer], check=True)
         said = json.loads(answer.read_text())
-    return said["engine"], [numpy.array(row).reshape(len(ids), -1) for row, ids in zip(said["logits"], asked, strict=True)]
+    return said["engine"], [numpy.array(row).reshape(len(ids), -1) for row, ids in zip(said["scores"], asked, strict=True)]
 
 
 def ask_pypi(file, asked):

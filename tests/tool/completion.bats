@@ -40,6 +40,23 @@ printf "%s\n" "${COMPREPLY[@]}"' "$RUNG" "$@"
     [[ $(complete_last rung task eva -o unique) == unique-file.jsonl ]]
 }
 
+@test "bash completes what a kind has, layers, formats, and keys of constructions" {
+    complete_last rung list tasks '' >offered
+    grep -qx mqar offered
+    run ! grep -qx mechanisms offered
+    run ! grep -qx lookup offered
+    complete_last rung list '' | grep -qx bounds
+    run ! grep -qx eva <(complete_last rung list '')
+    complete_last rung train --arch '' | grep -qx gdelta
+    complete_last rung train --task '' | grep -qx mqar
+    complete_last rung build seqcomp '' | grep -qx 'linear='
+    run ! grep -qx 'linear=' <(complete_last rung task seqcomp '')
+    rung build lookup N=4 -o m.safetensors >/dev/null
+    for format in $(complete_last rung run m.safetensors --numbers ''); do
+        rung run m.safetensors --numbers "$format" >/dev/null
+    done
+}
+
 @test "every script knows every command and option" {
     rung help --json >help.json
     for shell in bash zsh fish; do

@@ -4,49 +4,12 @@
 # bats file_tags=plain
 load common
 
-# check PAGE: runs each "$ " line of the fenced blocks in one directory, in order, and compares what follows it. A line
-# that is or ends in "..." stands for whatever is there. A block "```json FILE" is that file.
+# check PAGE LEAST: runs each "$ " line of the fenced blocks in one directory, in order, and compares what follows it. A line
+# that is or ends in "..." stands for whatever is there. A block "```json FILE" is that file. Blocks "```console nightly" take
+# long: `make nightly` runs them.
 check() {
     without_sanitizers "the same output again"
-    mkdir -p bin build
-    ln -sf "$RUNG" bin/rung
-    ln -sf "$RUNG" build/rung
-    ln -sf "$(dirname "$RUNG")/rung-check" build/rung-check
-    PATH=$PWD/bin:$PATH python '
-import re, subprocess, sys
-
-def commands(page):
-    fenced, command, want, file = False, None, [], None
-    for line in open(page, encoding="utf-8").read().splitlines():
-        if line.startswith("```"):
-            if command: yield command, want
-            if file: file.close()
-            fenced, command, want = not fenced, None, []
-            file = open(line.split()[1], "w") if fenced and line.startswith("```json ") else None
-        elif file:
-            print(line, file=file)
-        elif fenced and line.startswith("$ "):
-            if command: yield command, want
-            command, want = line[2:], []
-        elif command:
-            want.append(line)
-
-def pattern(want):
-    parts = []
-    for line in want:
-        if line == "...": parts.append("(?:.*\n)*?")
-        elif line.endswith("..."): parts.append(re.escape(line[:-3]) + ".*\n")
-        else: parts.append(re.escape(line) + "\n")
-    return "".join(parts)
-
-ran = 0
-for command, want in commands(sys.argv[1]):
-    if not re.match(r"(mpirun -n \d+ )?(build/)?rung(-check)? |cmp ", command): continue
-    ran += 1
-    run = subprocess.run(["bash", "-c", command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    if not re.fullmatch(pattern(want), run.stdout):
-        sys.exit("$ %s\n%s\nbut the page says\n%s" % (command, run.stdout, "\n".join(want)))
-assert ran >= int(sys.argv[2]), "only %d commands found" % ran' "$1" "$2"
+    RUNG=$RUNG "$PYTHON" "$BATS_TEST_DIRNAME/../printed.py" page "$1" "$2"
 }
 
 @test "docs/commands.md is what the command prints" {
@@ -75,6 +38,19 @@ assert ran >= int(sys.argv[2]), "only %d commands found" % ran' "$1" "$2"
     for name in $(rung list attacks --json | python 'import json, sys
 print(*[a["name"] for a in json.load(sys.stdin)["attacks"]])'); do
         grep -qE "^### (.*, )?$name(\$|,)" "$BATS_TEST_DIRNAME/../../docs/attacks.md"
+    done
+}
+
+@test "pages of constructions are what the command prints" {
+    check "$BATS_TEST_DIRNAME/../../docs/constructions/states.md" 4
+    check "$BATS_TEST_DIRNAME/../../docs/constructions/recurrent.md" 2
+}
+
+# A page that has prompts is one of those above.
+@test "no page has commands with output that nothing runs" {
+    cd "$BATS_TEST_DIRNAME/../.."
+    for page in $(grep -lE '^\$ (build/)?rung' README.md docs/*.md docs/*/*.md); do
+        grep -qF "/$page\"" tests/tool/docs.bats || grep -q '^```console nightly' "$page" || { echo "$page is not run"; return 1; }
     done
 }
 

@@ -125,3 +125,20 @@ onnx_every_prompt() {
     "$PYTHON" "$peers/spoil.py" m.safetensors layers.1.mix.0.beta.weight spoilt.safetensors
     run ! onnx_runtime same m.onnx spoilt.safetensors 1e-5 3,1,0,2,7
 }
+
+@test "certificates are replayed: llama.cpp errs with a cache in F16 and not in F32, ONNX Runtime errs where the weights do" {
+    need node-llama-cpp
+    need onnxruntime-node
+    export RUNG_ENGINES=$engines
+    rung build lookup N=256 V=16 keys=quadratic -o m.safetensors
+    rung break m.safetensors --numbers e8m10 -q -o m.cert
+    rung replay m.cert m.safetensors --expect errs
+    rung replay m.cert m.safetensors --cache f32 --expect right
+    rung replay m.cert m.safetensors --engine onnxruntime --expect right
+    rung build random --arch full --heads 1 --dk 4 --dv 4 --d-model 16 --task eva N=8 V=8 -o r.safetensors
+    rung break r.safetensors --numbers bf16 -q -o r.cert
+    rung replay r.cert r.safetensors --expect errs
+    rung replay r.cert r.safetensors --engine onnxruntime --expect errs
+    rung replay "$BATS_TEST_DIRNAME/../fixtures/cert/swap-state.cert" "$BATS_TEST_DIRNAME/../fixtures/cert/swap.safetensors" \
+        --engine onnxruntime --expect errs
+}

@@ -132,3 +132,44 @@ refuses() {
     RUNG_ISA=ref run -0 rung list tasks
     RUNG_ISA='' run -0 rung list tasks
 }
+
+@test "options that mean the same have one meaning under both names" {
+    rung compare full linear --svg a.svg -q >/dev/null
+    rung compare full linear --plot b.svg -q >/dev/null
+    cmp a.svg b.svg
+    [[ $(rung build random --arch full --head-dim 4 --task eva N=4 -o m.safetensors) == *" 1056 parameters"* ]]
+    [[ $(rung build random --arch full --dk 4 --dv 4 --task eva N=4 -o m.safetensors) == *" 1056 parameters"* ]]
+    rung run m.safetensors --samples 3 >a
+    rung run m.safetensors --count 3 >b
+    cmp a b
+    [[ $(rung verify m.safetensors --count 10 || [ $? = 1 ]) == *"10 prompts"* ]]
+    run -2 rung compare full --head-dimm 4
+    [[ $output == *"did you mean '--head-dim'"* ]]
+}
+
+@test "a file of another kind is named by its kind" {
+    rung build random --arch linear --dk 2 --dv 2 --d-model 8 --task eva N=64 -q -o m.safetensors >/dev/null
+    rung break m.safetensors --numbers e8m4 -q -o m.cert >/dev/null
+    echo '{"model_type": "qwen2"}' >c.json
+    echo 'root:x:0:0' >t.txt
+    check=$(dirname "$RUNG")/rung-check
+    run -3 "$check" m.safetensors m.cert
+    [[ $output == *"the second file is the certificate"* ]]
+    run -10 "$check" m.cert m.safetensors
+    run -3 rung explain m.safetensors
+    [[ $output == *"is a safetensors file"*"a certificate was expected"* ]]
+    run -3 rung explain c.json
+    [[ $output == *"is JSON, and a certificate was expected"* ]]
+    run -3 rung bound m.cert
+    [[ $output == *"is a certificate"*"JSON was expected"* ]]
+    run -3 rung bound t.txt
+    [[ $output == *"t.txt:1:"*"the file is text, and no JSON"* ]]
+    run -3 rung run m.cert
+    [[ $output == *"is a certificate"*"a safetensors file"*"was expected"* ]]
+    run -3 rung run c.json
+    [[ $output == *"is JSON, and a safetensors file"* ]]
+    if rung doctor --json | grep -A3 '"SQLite"' | grep -q found; then
+        run -3 rung report m.safetensors
+        [[ $output == *"m.safetensors is no store: it is a safetensors file"* ]]
+    fi
+}

@@ -26,6 +26,28 @@ reply() { python 'import json, sys
 r = json.load(open("reply.json"))
 assert eval(sys.argv[1]), r' "$1"; }
 
+@test "prompts of the files for lm-eval and inspect are read, with the form of the answer behind them" {
+    start
+    rung task seqcomp L=2 N0=4 --format lm-eval --count 5 -o lm -q
+    rung task seqcomp L=2 N0=4 --format inspect --count 5 -o inspect.jsonl -q
+    python '
+import json, pathlib, sys, urllib.request
+def post(path, body):
+    request = urllib.request.Request(sys.argv[1] + path, json.dumps(body).encode(), {"Content-Type": "application/json"})
+    return json.load(urllib.request.urlopen(request))["choices"][0]
+[lm] = pathlib.Path("lm").glob("*.jsonl")
+rows = [json.loads(line) for line in open(lm)]
+assert len(rows) == 5 and rows[0]["input"].endswith("one word.\nAnswer:")
+for row in rows:
+    assert post("/v1/completions", {"prompt": row["input"], "temperature": 0})["text"].strip() == row["target"]
+for row in map(json.loads, open("inspect.jsonl")):
+    said = post("/v1/chat/completions", {"messages": [{"role": "user", "content": row["input"]}], "temperature": 0})
+    assert said["message"]["content"] == row["target"]' "$URL"
+    post /v1/completions "{\"prompt\":\"$PROMPT\n\nReply with the answer only, one word. Please.\"}"
+    [ "$CODE" = 400 ]
+    stop
+}
+
 @test "every route answers" {
     start
     post /v1/completions "{\"model\":\"m\",\"prompt\":\"$PROMPT\",\"max_tokens\":1,\"temperature\":0,\"logprobs\":3}"
