@@ -79,7 +79,7 @@ def pattern(want):
     return "".join(parts)
 
 
-OURS = re.compile(r"([A-Z_]+=\S+ )*(mpirun -n \d+ )?(build/)?rung(-check)? |cmp ")
+OURS = re.compile(r"([A-Z_]+=\S+ )*(mpirun -n \d+ )?(build/)?rung(-check)? |cmp |cat ")
 
 
 def run_page(page, wanted):
