@@ -1024,7 +1024,7 @@ static double gelu(double x)
 struct parser {
     const char *start, *at, *end;
     const char *what; /* for messages */
-    bool reals; /* numbers may be fractions */
+    bool reals;       /* numbers may be fractions */
 };
 
 static struct parser parser_of(struct text source, const char *what)
