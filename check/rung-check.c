@@ -1614,7 +1614,7 @@ enum { BASE_LINEAR, BASE_MAMBA2, BASE_GDELTA };
 struct shape {
     enum mechanism mechanism;
     size_t heads; /* 0: not given */
-    size_t dk, dv, conv, gate, unit, qk_norm;
+    size_t dk, dv, conv, gate, out_gate, unit, qk_norm;
     size_t kv;    /* heads of keys and values; in the text 0: as many as heads */
     double scale; /* 0: none */
     size_t window, phi, norm, base, levels, block, chosen, comp, branches, lambda, own;
@@ -1633,6 +1633,7 @@ static const struct key {
     {"dv", EVERY, offsetof(struct shape, dv), 1, 1 << 20, 0, {0}},
     {"conv", EVERY, offsetof(struct shape, conv), 0, 64, 0, {0}},
     {"gate", EVERY, offsetof(struct shape, gate), 0, 1, 0, {0}},
+    {"outgate", EVERY, offsetof(struct shape, out_gate), 0, 1, 0, {0}},
     {"unit", EVERY, offsetof(struct shape, unit), 0, 1, 0, {0}},
     {"qknorm", EVERY, offsetof(struct shape, qk_norm), 0, 1, 0, {0}},
     {"kv", 1 << FULL | 1 << WINDOW, offsetof(struct shape, kv), 0, 65536, 0, {0}},
@@ -1719,6 +1720,7 @@ static struct shape read_mechanism(struct parser *p)
     if (take(p, '@')) shape.heads = number_up_to(p, next_word(p, ""), 1, 65536);
     if (mixture.mixed && (shape.mechanism == LOGLINEAR || shape.mechanism == SPARSE))
         reject("arch: '%.*s' takes one format for everything", SHOW(name));
+    if (shape.gate && shape.out_gate) reject("arch: gate=1 and outgate=1 exclude each other");
     if (shape.unit && shape.qk_norm) reject("arch: unit=1 and qknorm=1 exclude each other");
     if (shape.comp != 0) reject("arch: sparse with another compression than the mean cannot be certified");
     if (shape.mechanism == SPARSE && shape.window > 0 && shape.branches == 0)
@@ -1777,7 +1779,12 @@ static struct arch read_arch(struct text text)
 
 /* ---- the model (4.1): configuration and weights ------------------------------------------------------------------ */
 
-enum mlp { MLP_NONE, MLP_RELU, MLP_GELU, MLP_SWIGLU, MLP_TABLE, MLP_GELU_TANH, MLPS };
+enum mlp { MLP_NONE, MLP_RELU, MLP_GELU, MLP_SWIGLU, MLP_TABLE, MLP_GELU_TANH, MLP_GEGLU_TANH, MLPS };
+static bool is_gated(enum mlp kind)
+{
+    return kind == MLP_SWIGLU || kind == MLP_GEGLU_TANH;
+}
+
 enum positions { NO_POSITIONS, LEARNED, SINUSOIDAL, ROTARY };
 enum norm { NO_NORM, RMS, LAYER_NORM };
 
@@ -2009,9 +2016,9 @@ static void load_group(struct file *file, const struct config *c, struct group *
     for (size_t i = 0; i < g->inputs; i++) load_input(file, c, s, &g->input[i], name, i);
     g->out = numbers(times(s->heads, s->dv));
     g->watched = SIZE_MAX;
-    if (!s->gate) return;
+    if (!s->gate && !s->out_gate) return;
     g->gate = take_matrix(file, name_of("%s.gate", name), s->heads * s->dv, c->d);
-    g->gate_norm = take_weights(file, name_of("%s.gate_norm", name), s->dv, VECTOR);
+    if (s->gate) g->gate_norm = take_weights(file, name_of("%s.gate_norm", name), s->dv, VECTOR);
     g->gate_row = numbers(s->heads * s->dv);
 }
 
@@ -2090,14 +2097,14 @@ static void load_layer(struct file *file, struct model *m, size_t index, const s
     if (c->d_mlp < 1) reject("rung.config: d_mlp must be at least 1");
     layer->norm2 = take_norm(file, c, name_of("%s.norm2", name));
     layer->up = take_matrix(file, name_of("%s.up", mlp), c->d_mlp, c->d);
-    if (layer->mlp == MLP_SWIGLU) layer->gate = take_matrix(file, name_of("%s.gate", mlp), c->d_mlp, c->d);
+    if (is_gated(layer->mlp)) layer->gate = take_matrix(file, name_of("%s.gate", mlp), c->d_mlp, c->d);
     layer->down = take_matrix(file, name_of("%s.down", mlp), c->d, c->d_mlp);
 }
 
 /* One word for all layers, or one for each. */
 static void set_mlps(struct model *model)
 {
-    static const char *const words[] = {"none", "relu", "gelu", "swiglu", "table", "gelu_tanh"};
+    static const char *const words[] = {"none", "relu", "gelu", "swiglu", "table", "gelu_tanh", "geglu_tanh"};
     struct text rest = model->config.mlp;
     size_t commas = count_of(rest, ',');
     if (commas != 0 && commas + 1 != model->count) reject("rung.config: mlp must name one kind, or one for each layer");
@@ -2596,8 +2603,8 @@ static void output_gate(const struct model *m, struct group *g)
     project(g->gate_row, &g->gate, m->h);
     for (size_t h = 0; h < s->heads; h++) {
         double *o = g->out + h * s->dv, *w = g->gate_row + h * s->dv;
-        rms_norm(o, o, g->gate_norm, s->dv, r((double)s->dv), m->eps_norm);
-        for (size_t i = 0; i < s->dv; i++) o[i] = mul(o[i], silu(w[i]));
+        if (s->gate) rms_norm(o, o, g->gate_norm, s->dv, r((double)s->dv), m->eps_norm);
+        for (size_t i = 0; i < s->dv; i++) o[i] = mul(o[i], s->gate ? silu(w[i]) : sigmoid(w[i]));
     }
     store(ACT, g->out, s->heads * s->dv);
 }
@@ -2615,7 +2622,12 @@ static void look_up(const struct table_mlp *t, double *x, size_t layer, size_t t
     for (size_t i = 0; i < t->outs; i++) x[t->out_at[i]] = row->value[i];
 }
 
-/* What stands between the two matrices of an MLP; `gate`, for swiglu, is a silu already. */
+static double gelu_tanh(double u)
+{
+    return mul(u, sigmoid(mul(mul(add(mul(mul(u, u), r(0.044715)), r(1)), u), r(1.5957691216057307117))));
+}
+
+/* What stands between the two matrices of an MLP; `gate`, for swiglu and geglu_tanh, is activated already. */
 static double bend(enum mlp kind, double u, double gate)
 {
     switch (kind) {
@@ -2624,7 +2636,7 @@ static double bend(enum mlp kind, double u, double gate)
     case MLP_GELU:
         return gelu(u);
     case MLP_GELU_TANH:
-        return mul(u, sigmoid(mul(mul(add(mul(mul(u, u), r(0.044715)), r(1)), u), r(1.5957691216057307117))));
+        return gelu_tanh(u);
     default:
         return mul(u, gate);
     }
@@ -2634,12 +2646,13 @@ static void run_mlp(const struct model *m, const struct layer *layer)
 {
     norm(m->h, m, &layer->norm2, m->x);
     project(m->hidden, &layer->up, m->h);
-    if (layer->mlp == MLP_SWIGLU) project(m->hidden_gate, &layer->gate, m->h);
-    for (size_t i = 0; i < m->config.d_mlp && layer->mlp == MLP_SWIGLU; i++)
-        m->hidden_gate[i] = silu(m->hidden_gate[i]);
-    if (layer->mlp == MLP_SWIGLU) store(ACT, m->hidden_gate, m->config.d_mlp);
+    bool gated = is_gated(layer->mlp);
+    if (gated) project(m->hidden_gate, &layer->gate, m->h);
+    for (size_t i = 0; i < m->config.d_mlp && gated; i++)
+        m->hidden_gate[i] = layer->mlp == MLP_SWIGLU ? silu(m->hidden_gate[i]) : gelu_tanh(m->hidden_gate[i]);
+    if (gated) store(ACT, m->hidden_gate, m->config.d_mlp);
     for (size_t i = 0; i < m->config.d_mlp; i++)
-        m->hidden[i] = bend(layer->mlp, m->hidden[i], layer->mlp == MLP_SWIGLU ? m->hidden_gate[i] : 0);
+        m->hidden[i] = bend(layer->mlp, m->hidden[i], gated ? m->hidden_gate[i] : 0);
     store(ACT, m->hidden, m->config.d_mlp);
     project(m->h, &layer->down, m->hidden);
     add_rows(m->x, m->h, m->config.d);
@@ -2666,7 +2679,7 @@ static void run_layer(const struct model *m, struct layer *layer, size_t index, 
         g->tokens++;
         if (!asked) continue;
         store(ACT, g->out, width);
-        if (g->shape.gate) output_gate(m, g);
+        if (g->shape.gate || g->shape.out_gate) output_gate(m, g);
         memcpy(m->mixed + at, g->out, width * sizeof *m->mixed);
         at += width;
     }

@@ -79,8 +79,12 @@ typedef enum rung_mlp {
     /* an arbitrary function: named coordinates, rounded to integers, are the key; the row of that key is assigned to
      * other named coordinates; a missing key is an error */
     RUNG_MLP_TABLE,
-    RUNG_MLP_GELU_TANH, /* the approximation of gelu that GPT-2 uses: x sigmoid(1.5957691 (x + 0.044715 x^3)) */
+    RUNG_MLP_GELU_TANH,  /* the approximation of gelu that GPT-2 uses: x sigmoid(1.5957691 (x + 0.044715 x^3)) */
+    RUNG_MLP_GEGLU_TANH, /* as swiglu, with that approximation on the gate (Gemma) */
 } rung_mlp;
+
+/* swiglu and geglu_tanh: a second projection, `gate`, is activated and multiplies the first. */
+bool rung_mlp_is_gated(rung_mlp kind);
 
 extern const char *const rung_positions_names[], *const rung_norm_names[], *const rung_mlp_names[]; /* [kind-1] */
 

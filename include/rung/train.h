@@ -272,7 +272,7 @@ rung_status rung_shape_spec(rung_model_spec *spec, rung_task_conf *conf, rung_bu
          .kind = RUNG_OPTION_STRING,                                                                                   \
          .at = offsetof(type, shape.mlp),                                                                              \
          .metavar = "KIND",                                                                                            \
-         .help = "none, relu, gelu or swiglu, or one per layer separated by commas",                                   \
+         .help = "none, relu, gelu, gelu_tanh, swiglu or geglu_tanh, or one per layer",                                \
          .fallback = mlp_value},                                                                                       \
         {.name = "positions",                                                                                          \
          .kind = RUNG_OPTION_CHOICE,                                                                                   \

@@ -46,7 +46,7 @@ static rung_status find_modules(char path[PATH_SIZE], const rung_replay_options 
     const engine_row *row = &engines[o->engine];
     char package[PATH_SIZE + NAME_MAX_LEN], beside[PATH_SIZE];
     const char *given = o->modules ? o->modules : getenv("RUNG_ENGINES");
-    audit_beside(beside, sizeof beside, "npm-engines");
+    (void)rung_beside_program(beside, sizeof beside, "npm-engines");
     const char *folder = given ? given : beside;
     snprintf(package, sizeof package, "%.4000s/node_modules/%s", folder, row->package);
     if (access(package, R_OK) == 0 && realpath(folder, path)) return RUNG_OK;

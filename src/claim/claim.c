@@ -182,11 +182,14 @@ static bool asks_first(const rung_task_conf *task)
     return at != SIZE_MAX && strcmp(task->task->params[at].choices[task->params[at].number], "first") == 0;
 }
 
-/* How many thoughts a model file or a run gives is up to its weights: the number of a claim is about layers alone. */
+/* How many thoughts a model file gives is up to its weights: the number of a claim is about layers alone. A run counts
+ * an answer as right only after exactly its own number of thoughts, so its accuracy is that of so many. */
 static rung_known count_of_thoughts(const rung_claim *c, const rung_claim_spec *about)
 {
     if (c->premise[RUNG_PREMISE_AT_ONCE].is == RUNG_ESTABLISHED)
         return (rung_known){RUNG_ESTABLISHED, "there are none"};
+    if (c->subject->thoughts && about->at_once == RUNG_ESTABLISHED)
+        return (rung_known){RUNG_ESTABLISHED, "the run counts only answers after its own number of thoughts"};
     if (c->subject->at_once.is != RUNG_ESTABLISHED)
         return (rung_known){RUNG_NOT_ESTABLISHED, "its own chain of thought may have any length"};
     if (about->at_once == RUNG_VIOLATED && about->thoughts)
@@ -304,5 +307,6 @@ rung_known rung_claim_premise(const rung_claim *c, rung_premise premise)
 uint64_t rung_claim_thoughts(const rung_claim *c)
 {
     bool some = c->premise[RUNG_PREMISE_AT_ONCE].is == RUNG_VIOLATED;
-    return some && c->premise[RUNG_PREMISE_COUNTED].is == RUNG_ESTABLISHED ? c->about.thoughts : 0;
+    if (!some || c->premise[RUNG_PREMISE_COUNTED].is != RUNG_ESTABLISHED) return 0;
+    return c->subject->thoughts ? c->subject->thoughts : c->about.thoughts;
 }

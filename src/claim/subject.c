@@ -74,9 +74,10 @@ rung_status rung_subject_run(rung_subject **out, const rung_train_spec *conf, ru
     const rung_model_spec *m = &conf->model;
     const rung_arch_defaults defaults = {m->heads, m->dk, m->dv, m->causal};
     rung_status status = rung_subject_arch(out, m->arch, &defaults, err);
-    if (status == RUNG_OK && conf->thoughts)
-        (*out)->at_once = (rung_known){RUNG_VIOLATED, "the run trains a chain of thought before the answer"};
-    return status;
+    if (status != RUNG_OK || !conf->thoughts) return status;
+    (*out)->at_once = (rung_known){RUNG_VIOLATED, "the run trains a chain of thought before the answer"};
+    (*out)->thoughts = conf->thoughts;
+    return RUNG_OK;
 }
 
 /* ---- layers that a file describes -------------------------------------------------------------------------------- */
@@ -141,7 +142,7 @@ static rung_subject *subject_like(const rung_subject *from, size_t layers, rung_
     rung_arena arena = s->own.arena;
     s->own = *from->ledger;
     s->own.arena = arena, s->own.layer = layer, s->own.layer_count = layers;
-    s->at_once = from->at_once, s->ours = from->ours;
+    s->at_once = from->at_once, s->thoughts = from->thoughts, s->ours = from->ours;
     return s;
 }
 

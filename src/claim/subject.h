@@ -15,6 +15,7 @@ struct rung_subject {
     const char *arch;          /* in the arena of own; NULL: none */
     rung_arch_defaults defaults;
     rung_known at_once; /* of the subject itself; a chain of thought violates it */
+    uint64_t thoughts;  /* of a chain of thought of its own; 0: none, or any number */
     bool ours;          /* rung's evaluators run it, so the claim's arithmetic is theirs */
 };
 

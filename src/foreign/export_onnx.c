@@ -434,6 +434,9 @@ static onnx_value one_group(exporter *e, onnx_value h, const rung_mech_conf *con
     }
     finish_decays(e, in, conf, prefix);
     onnx_value out = mechanism(e, in, conf);
+    char name[NAME_LEN + 16];
+    snprintf(name, sizeof name, "%s.gate", prefix);
+    if (conf->out_gate) return mul(e, out, ONNX(&e->g, "Sigmoid", linear(e, h, name)));
     return conf->gate ? gate(e, out, h, conf, prefix) : out;
 }
 
@@ -466,7 +469,7 @@ static onnx_value activate(exporter *e, onnx_value x, rung_mlp kind)
         onnx_value slope = onnx_real(&e->g, sqrt(8 / acos(-1)));
         return mul(e, x, ONNX(&e->g, "Sigmoid", mul(e, slope, mul(e, x, cubic))));
     }
-    return x; /* swiglu: the gate is activated */
+    return x; /* the gate is activated */
 }
 
 static void mlp(exporter *e, size_t layer, rung_mlp kind)
@@ -478,6 +481,7 @@ static void mlp(exporter *e, size_t layer, rung_mlp kind)
     onnx_value hidden = activate(e, linear(e, h, name), kind);
     snprintf(name, sizeof name, "layers.%zu.mlp.gate", layer);
     if (kind == RUNG_MLP_SWIGLU) hidden = mul(e, hidden, silu(e, linear(e, h, name)));
+    if (kind == RUNG_MLP_GEGLU_TANH) hidden = mul(e, hidden, activate(e, linear(e, h, name), RUNG_MLP_GELU_TANH));
     snprintf(name, sizeof name, "layers.%zu.mlp.down", layer);
     e->x = add(e, e->x, linear(e, hidden, name));
 }
@@ -558,8 +562,8 @@ static void check_group(exporter *e, const rung_mech_conf *conf, size_t layer)
 
 static void check_model(exporter *e)
 {
-    static const char *const known[] = {"W",    "phi", "norm",   "dk",    "dv", "conv", "gate",
-                                        "unit", "neg", "qknorm", "scale", "kv", NULL};
+    static const char *const known[] = {"W",    "phi", "norm",   "dk",    "dv", "conv",    "gate",
+                                        "unit", "neg", "qknorm", "scale", "kv", "outgate", NULL};
     for (size_t i = 0; i < e->arch->layer_count; i++)
         for (size_t g = 0; g < e->arch->layer[i].group_count; g++) check_group(e, &e->arch->layer[i].group[g], i);
     if (e->status == RUNG_OK) fail(e, export_check_keys(e->arch, known, "ONNX", e->err));

@@ -131,6 +131,7 @@ static rung_status check_group(const maker *m, const rung_mech_conf *conf, size_
 static rung_status check_model(const maker *m)
 {
     static const char *const known[] = {"W", "phi", "norm", "dk", "dv", "conv", "gate", "unit", "neg", "kv", NULL};
+    if (has_mlp(m, RUNG_MLP_GEGLU_TANH)) return refuse(m, "an MLP of geglu_tanh");
     if (m->spec->vocab == 0) return refuse(m, "a model over features instead of tokens");
     if (!m->spec->causal) return refuse(m, "an encoder (causal=false)");
     for (size_t i = 0; i < m->arch->layer_count; i++) {

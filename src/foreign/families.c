@@ -404,12 +404,14 @@ typedef struct family {
     bool may_slide;            /* has one where use_sliding_window says so */
     bool qkv_bias, qk_norm;
     bool states_bias; /* by attention_bias */
+    bool gemma;       /* norms 1 + w, embeddings times the root of the width, gelu_tanh on the gate, tied */
 } family;
 
 static const family families[] = {
     {.name = "llama", .states_bias = true},
     {.name = "mistral", .kv_heads = 8, .slides = true},
     {.name = "qwen2", .kv_heads = 32, .may_slide = true, .qkv_bias = true},
+    {.name = "gemma", .kv_heads = 16, .head_dim = 256, .states_bias = true, .gemma = true},
     {.name = "qwen3", .kv_heads = 32, .head_dim = 128, .may_slide = true, .qk_norm = true, .states_bias = true},
 };
 
@@ -478,36 +480,39 @@ static rung_status json_layer_types(foreign_shape *s, const json_reader *r, cons
     return RUNG_OK;
 }
 
-/* An absent key has the value of the published class: LlamaConfig, MistralConfig, Qwen2Config, Qwen3Config. */
+/* GemmaConfig takes "gelu" for the approximation, as files of old have it. */
+static rung_status json_activation(foreign_shape *s, const json_reader *r, const family *f)
+{
+    static const char *const silu[] = {"silu", NULL}, *const gelu[] = {"gelu_pytorch_tanh", "gelu", NULL};
+    if (!f->gemma && !json_absent(r, "hidden_activation"))
+        return rung_fail(r->err, RUNG_INPUT, "%s: \"hidden_activation\" is not a key of this family", r->path);
+    RUNG_TRY(json_must_be(r, "hidden_act", f->gemma ? gelu : silu));
+    RUNG_TRY(json_must_be(r, "hidden_activation", gelu));
+    s->plus_one = f->gemma;
+    if (f->gemma) s->mlp = RUNG_MLP_GEGLU_TANH;
+    return RUNG_OK;
+}
+
+/* An absent key has the value of the published class: LlamaConfig, MistralConfig, Qwen2Config, Qwen3Config,
+ * GemmaConfig. */
 static rung_status json_llama(foreign_shape *s, const json_reader *r, const family *f, rung_arena *arena)
 {
-    static const char *const known[] = {"attention_bias",
-                                        "head_dim",
-                                        "hidden_act",
-                                        "hidden_size",
-                                        "intermediate_size",
-                                        "layer_types",
-                                        "max_position_embeddings",
-                                        "max_window_layers",
-                                        "mlp_bias",
-                                        "num_attention_heads",
-                                        "num_hidden_layers",
-                                        "num_key_value_heads",
-                                        "rms_norm_eps",
-                                        "rope_parameters",
-                                        "rope_scaling",
-                                        "rope_theta",
-                                        "sliding_window",
-                                        "tie_word_embeddings",
-                                        "use_sliding_window",
-                                        "vocab_size",
-                                        NULL};
-    static const char *const silu[] = {"silu", NULL};
+    static const char *const known[] = {"attention_bias",      "head_dim",
+                                        "hidden_act",          "hidden_activation",
+                                        "hidden_size",         "intermediate_size",
+                                        "layer_types",         "max_position_embeddings",
+                                        "max_window_layers",   "mlp_bias",
+                                        "num_attention_heads", "num_hidden_layers",
+                                        "num_key_value_heads", "rms_norm_eps",
+                                        "rope_parameters",     "rope_scaling",
+                                        "rope_theta",          "sliding_window",
+                                        "tie_word_embeddings", "use_sliding_window",
+                                        "vocab_size",          NULL};
     begin_llama(s);
     s->names = &foreign_names_llama;
     s->qk_norm = f->qk_norm;
     RUNG_TRY(json_check_keys(r, known));
-    RUNG_TRY(json_must_be(r, "hidden_act", silu));
+    RUNG_TRY(json_activation(s, r, f));
     if (!f->may_slide) RUNG_TRY(json_must_be_off(r, "use_sliding_window"));
     RUNG_TRY(json_size(&s->layers, r, "num_hidden_layers", 0));
     RUNG_TRY(json_size(&s->d_model, r, "hidden_size", 0));
@@ -521,7 +526,8 @@ static rung_status json_llama(foreign_shape *s, const json_reader *r, const fami
     RUNG_TRY(json_biases(s, r, f));
     RUNG_TRY(json_window(s, r, f));
     RUNG_TRY(json_layer_types(s, r, f, arena));
-    RUNG_TRY(json_bool(&s->tied, r, "tie_word_embeddings", false));
+    RUNG_TRY(json_bool(&s->tied, r, "tie_word_embeddings", f->gemma));
+    if (f->gemma) s->embed_scale = sqrt((double)s->d_model);
     RUNG_TRY(json_real(&s->rotary_base, r, "rope_theta", s->rotary_base));
     RUNG_TRY(json_rotation(s, r, "rope_scaling"));
     RUNG_TRY(json_rotation(s, r, "rope_parameters"));
@@ -615,8 +621,9 @@ rung_status foreign_shape_from_json(foreign_shape *s, const foreign_weights *w, 
     else if (strcmp(type, "gpt2") == 0)
         status = json_gpt2(s, &r);
     else
-        status = rung_fail(err, RUNG_INPUT, "%s: model_type '%.31s' is not one of llama, mistral, qwen2, qwen3, gpt2",
-                           path, type);
+        status =
+            rung_fail(err, RUNG_INPUT, "%s: model_type '%.31s' is not one of llama, mistral, qwen2, qwen3, gemma, gpt2",
+                      path, type);
     rung_json_free(doc);
     RUNG_NEXT(status, find_prefix(s, w, err));
     return status;

@@ -58,7 +58,9 @@ typedef struct foreign_shape {
     size_t window; /* tokens that a query sees; 0: all */
     bool *slides;  /* [layers]: which of them have the window; NULL: all */
     double rotary_base, epsilon;
+    double embed_scale; /* what is read is multiplied by it, after the read-out has been taken from it; 0: nothing is */
     bool qk_norm;
+    bool plus_one; /* weights of norms are stored without a one that is added */
     rung_positions positions;
     rung_norm norm;
     rung_mlp mlp;

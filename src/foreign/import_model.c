@@ -167,6 +167,7 @@ static rung_status copy_norm(importer *m, const char *pattern, size_t layer, con
     char text[80];
     RUNG_TRY(take_vector(m, &weight, pattern, layer, ".weight", m->shape.d_model));
     if (m->shape.norm == RUNG_NORM_LAYER) RUNG_TRY(take_vector(m, &bias, pattern, layer, ".bias", m->shape.d_model));
+    for (size_t i = 0; m->shape.plus_one && i < weight.rows; i++) weight.value[i] += 1;
     snprintf(text, sizeof text, "%s.weight", name);
     RUNG_TRY(put(m, text, weight, false));
     snprintf(text, sizeof text, "%s.bias", name);
@@ -315,7 +316,7 @@ static rung_status copy_layer(importer *m, size_t layer)
     snprintf(name, sizeof name, "layers.%zu.norm2", layer);
     RUNG_TRY(copy_norm(m, s->names->norm2, layer, name));
     RUNG_TRY(copy_linear(m, s->names->up, layer, "mlp.up", s->d_mlp, s->d_model, s->mlp_bias));
-    if (s->mlp == RUNG_MLP_SWIGLU)
+    if (rung_mlp_is_gated(s->mlp))
         RUNG_TRY(copy_linear(m, s->names->gate, layer, "mlp.gate", s->d_mlp, s->d_model, s->mlp_bias));
     return copy_linear(m, s->names->down, layer, "mlp.down", s->d_model, s->d_mlp, s->mlp_bias);
 }
@@ -394,6 +395,7 @@ static rung_status copy_ends(importer *m)
     embed = choose_rows(m, embed, m->token, m->tokens);
     readout = choose_rows(m, readout, m->answer, m->answers);
     if (!embed.value || !readout.value) return RUNG_SYSTEM;
+    for (size_t i = 0; s->embed_scale > 0 && i < embed.rows * embed.cols; i++) embed.value[i] *= (float)s->embed_scale;
     RUNG_TRY(put(m, "embed.weight", embed, true));
     RUNG_TRY(put(m, "readout.weight", readout, true));
     return copy_norm(m, s->names->final_norm, 0, "final_norm");

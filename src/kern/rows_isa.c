@@ -173,6 +173,21 @@ void ISA(rung_relu)(float *restrict y, float *restrict x, size_t n)
     }
 }
 
+#define BEND_SLOPE 1.5957691f /* 2 sqrt(2 / pi) */
+#define BEND_CUBIC 0.044715f
+
+INLINE float gelu_tanh_bend(float x)
+{
+    return BEND_SLOPE * (x * (1 + BEND_CUBIC * (x * x)));
+}
+
+INLINE float gelu_tanh_slope(float x)
+{
+    float s = sigmoid(gelu_tanh_bend(x)), far = x * (1 - s); /* 0 where x is large, so that no x^3 is left of it */
+    float bend = BEND_SLOPE * (1 + 3 * BEND_CUBIC * (x * x));
+    return s + s * far * bend;
+}
+
 void ISA(rung_activate)(float *y, const float *x, rung_act act, size_t n)
 {
     switch (act) {
@@ -190,6 +205,9 @@ void ISA(rung_activate)(float *y, const float *x, rung_act act, size_t n)
         break;
     case RUNG_ACT_KEEP:
         for (size_t i = 0; i < n; i++) y[i] = exp_one(-KEEP_SCALE * sigmoid(x[i]));
+        break;
+    case RUNG_ACT_GELU_TANH:
+        for (size_t i = 0; i < n; i++) y[i] = x[i] * sigmoid(gelu_tanh_bend(x[i]));
         break;
     }
 }
@@ -223,6 +241,9 @@ void ISA(rung_activate_back)(float *restrict g, const float *restrict x, rung_ac
         break;
     case RUNG_ACT_KEEP:
         for (size_t i = 0; i < n; i++) g[i] *= keep_slope(x[i]);
+        break;
+    case RUNG_ACT_GELU_TANH:
+        for (size_t i = 0; i < n; i++) g[i] *= gelu_tanh_slope(x[i]);
         break;
     }
 }

@@ -82,7 +82,7 @@ static void absorb(float *S, size_t number, const void *c_)
     bool more = (number + 2) * CHUNK <= b->tokens;
     rung_linear_chunk_enter(&k, b->conf, false);
     if (more) fetch(b->in[IN_K], number + 1, b->conf->dk, c);
-    rung_linear_chunk_leave(S, z_of(S, c), &k);
+    rung_linear_chunk_leave(S, z_of(S, c), false, NULL, &k);
     if (more) fetch(b->in[IN_V], number + 1, b->conf->dv, c);
 }
 

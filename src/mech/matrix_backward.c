@@ -23,8 +23,9 @@ static matrix_chunk chunk_at(const context *c, size_t number)
 static void absorb(float *S, size_t number, const void *c_)
 {
     matrix_chunk k = chunk_at(c_, number);
+    k.scans = true;
     rung_matrix_chunk_enter(&k, S, false);
-    rung_matrix_chunk_leave(S, &k);
+    rung_matrix_chunk_leave(S, NULL, &k);
 }
 
 static void undo(float *dS, const float *S, const float *after, size_t number, const void *c_)

@@ -10,7 +10,12 @@
 
 const char *const rung_positions_names[] = {"none", "learned", "sinusoidal", "rotary", NULL};
 const char *const rung_norm_names[] = {"none", "rms", "layer", NULL};
-const char *const rung_mlp_names[] = {"none", "relu", "gelu", "swiglu", "table", "gelu_tanh", NULL};
+const char *const rung_mlp_names[] = {"none", "relu", "gelu", "swiglu", "table", "gelu_tanh", "geglu_tanh", NULL};
+
+bool rung_mlp_is_gated(rung_mlp kind)
+{
+    return kind == RUNG_MLP_SWIGLU || kind == RUNG_MLP_GEGLU_TANH;
+}
 
 #define SIZE_LIMIT ((size_t)1 << 31)
 
@@ -30,7 +35,8 @@ static rung_status parse_mlp(rung_mlp *mlp, const char *text, size_t layers, run
     for (;; at++) {
         size_t len = strcspn(at, ","), kind = word_index(rung_mlp_names, at, len);
         if (kind == SIZE_MAX)
-            return rung_fail(err, RUNG_USAGE, "mlp '%.*s' is not one of none, relu, gelu, gelu_tanh, swiglu, table",
+            return rung_fail(err, RUNG_USAGE,
+                             "mlp '%.*s' is not one of none, relu, gelu, gelu_tanh, swiglu, geglu_tanh, table",
                              (int)len, at);
         if (count < layers) mlp[count] = (rung_mlp)(kind + 1);
         count++;

@@ -109,9 +109,10 @@ static void need_group(visitor *v, const rung_mech_conf *conf, size_t layer, siz
         snprintf(name, sizeof name, "layers.%zu.mix.%zu.%s", layer, group, input->name);
         need_input(v, name, input, conf);
     }
-    if (!conf->gate) return;
+    if (!conf->gate && !conf->out_gate) return;
     snprintf(name, sizeof name, "layers.%zu.mix.%zu.gate", layer, group);
     need_linear(v, name, conf->heads * conf->dv, v->spec->d_model);
+    if (conf->out_gate) return;
     tensor_need norm = {.rank = 1, .shape = {conf->dv}, .init = RUNG_INIT_FILL, .fill = 1};
     snprintf(norm.name, sizeof norm.name, "%s_norm", name);
     need(v, norm);
@@ -141,7 +142,7 @@ static void need_mlp(visitor *v, rung_mlp kind, size_t layer)
     snprintf(name, sizeof name, "%s.up", prefix);
     need_linear(v, name, v->spec->d_mlp, v->spec->d_model);
     snprintf(name, sizeof name, "%s.gate", prefix);
-    if (kind == RUNG_MLP_SWIGLU) need_linear(v, name, v->spec->d_mlp, v->spec->d_model);
+    if (rung_mlp_is_gated(kind)) need_linear(v, name, v->spec->d_mlp, v->spec->d_model);
     snprintf(name, sizeof name, "%s.down", prefix);
     need_linear(v, name, v->spec->d_model, v->spec->d_mlp);
 }

@@ -39,7 +39,7 @@ static widths widths_of(const rung_model *model, size_t pos, size_t tokens)
         for (size_t g = 0; g < arch->layer[i].group_count; g++) {
             const rung_mech_conf *conf = &arch->layer[i].group[g];
             w.scratch = larger(w.scratch, conf->mech->scratch(conf, pos + tokens));
-            if (conf->gate) w.gate = larger(w.gate, conf->heads * conf->dv);
+            if (conf->gate || conf->out_gate) w.gate = larger(w.gate, conf->heads * conf->dv);
             for (size_t k = 0; conf->mech->inputs[k].name; k++) {
                 const rung_mech_input *input = &conf->mech->inputs[k];
                 if (rung_mech_is_constant(input)) continue;
@@ -255,9 +255,9 @@ static rung_status apply_mlp(walk *w, const layer_weights *layer, size_t index)
     if (layer->mlp == RUNG_MLP_RELU) w->ops->activate(w->p, w->hidden, ACT_RELU, hidden);
     if (layer->mlp == RUNG_MLP_GELU) w->ops->activate(w->p, w->hidden, ACT_GELU, hidden);
     if (layer->mlp == RUNG_MLP_GELU_TANH) w->ops->activate(w->p, w->hidden, ACT_GELU_TANH, hidden);
-    if (layer->mlp == RUNG_MLP_SWIGLU) {
+    if (rung_mlp_is_gated(layer->mlp)) {
         walk_linear(w, w->gate, h, &layer->gate);
-        w->ops->activate(w->p, w->gate, ACT_SILU, hidden);
+        w->ops->activate(w->p, w->gate, layer->mlp == RUNG_MLP_SWIGLU ? ACT_SILU : ACT_GELU_TANH, hidden);
         walk_store(w, w->gate, RUNG_QUANTITY_ACT, hidden);
         w->ops->multiply(w->p, w->hidden, w->gate, hidden);
     }

@@ -207,11 +207,35 @@ static void take_columns(float *narrow, const float *wide, size_t rows, size_t t
     for (size_t r = 0; r < rows; r++) memcpy(narrow + r * width, wide + r * total + offset, width * sizeof *wide);
 }
 
+/* o sigmoid(W h) */
+static const float *gated_output(slice *s, kept_group *kept, const net_group *group, const float *h)
+{
+    size_t count = s->rows * group->conf->heads * group->conf->dv;
+    train_linear(kept->gate, h, NULL, &s->seen, &group->gate, s->rows);
+    rung_kernels_get()->activate(s->dpart, kept->gate, RUNG_ACT_SIGMOID, count);
+    train_multiply(s->dpart, kept->o, count);
+    return s->dpart;
+}
+
+/* Turns g, the gradient of o sigmoid(W h), into that of o, and adds to dh. */
+static void output_gate_back(slice *s, float *g, const kept_group *kept, const net_group *group, const float *h)
+{
+    size_t count = s->rows * group->conf->heads * group->conf->dv;
+    float *through = s->dhidden;
+    memcpy(through, kept->o, count * sizeof *through);
+    train_multiply(through, g, count); /* the gradient of the sigmoid */
+    rung_kernels_get()->activate_back(through, kept->gate, RUNG_ACT_SIGMOID, count);
+    train_linear_back(s, s->dh, s->dh, through, h, &group->gate, s->rows);
+    rung_kernels_get()->activate(s->dgate, kept->gate, RUNG_ACT_SIGMOID, count);
+    train_multiply(g, s->dgate, count);
+}
+
 /* rms(o of a head) silu(W h); o itself if there is no gate. Uses dpart and dgate as scratch. */
 static const float *gated(slice *s, kept_group *kept, const net_group *group, const float *h)
 {
     const rung_mech_conf *conf = group->conf;
     size_t count = s->rows * conf->heads * conf->dv;
+    if (conf->out_gate) return gated_output(s, kept, group, h);
     if (!conf->gate) return kept->o;
     train_linear(kept->gate, h, NULL, &s->seen, &group->gate, s->rows);
     train_norm(s, s->dpart, kept->o, (net_norm){group->gate_norm, ABSENT}, s->rows * conf->heads, conf->dv, false);
@@ -226,6 +250,7 @@ static void gate_back(slice *s, float *g, const kept_group *kept, const net_grou
     const rung_mech_conf *conf = group->conf;
     size_t rows = s->rows * conf->heads, count = rows * conf->dv;
     float *normal = s->dhidden, *silu = s->dgate;
+    if (conf->out_gate) output_gate_back(s, g, kept, group, h);
     if (!conf->gate) return;
     const net_norm norm = {group->gate_norm, ABSENT};
     train_norm(s, normal, kept->o, norm, rows, conf->dv, false);
@@ -289,25 +314,35 @@ static mlp_rows mlp_rows_at(const slice *s, const kept_layer *kept, const net_la
     const float *h = layer->norm2.weight == ABSENT ? kept->x1 : kept->h2;
     return (mlp_rows){.h = h + first * s->net->spec.d_model,
                       .up = kept->up + first * d_mlp,
-                      .gate = layer->mlp == RUNG_MLP_SWIGLU ? kept->gate + first * d_mlp : NULL,
+                      .gate = rung_mlp_is_gated(layer->mlp) ? kept->gate + first * d_mlp : NULL,
                       .hidden = kept->hidden + first * d_mlp,
                       .first = first,
                       .rows = rows,
                       .elements = rows * d_mlp};
 }
 
-/* hidden = act(up), and up becomes its slope; or up silu(gate). */
+static rung_act act_of_gate(const net_layer *layer)
+{
+    return layer->mlp == RUNG_MLP_SWIGLU ? RUNG_ACT_SILU : RUNG_ACT_GELU_TANH;
+}
+
+/* hidden = act(up), and up becomes its slope; or up act(gate). */
 static void mlp_rows_forward(slice *s, float *y, const kept_layer *kept, const net_layer *layer, const mlp_rows *m)
 {
     const rung_kernels *kern = rung_kernels_get();
     size_t d = s->net->spec.d_model;
     train_linear(m->up, m->h, NULL, &s->seen, &layer->up, m->rows);
-    if (layer->mlp == RUNG_MLP_SWIGLU) {
+    if (rung_mlp_is_gated(layer->mlp)) {
         train_linear(m->gate, m->h, NULL, &s->seen, &layer->gate, m->rows);
-        kern->activate(m->hidden, m->gate, RUNG_ACT_SILU, m->elements);
+        kern->activate(m->hidden, m->gate, act_of_gate(layer), m->elements);
         train_multiply(m->hidden, m->up, m->elements);
     } else if (layer->mlp == RUNG_MLP_GELU) {
         kern->gelu(m->hidden, m->up, m->elements);
+    } else if (layer->mlp == RUNG_MLP_GELU_TANH) {
+        kern->activate(m->hidden, m->up, RUNG_ACT_GELU_TANH, m->elements);
+        for (size_t i = 0; i < m->elements; i++) s->dgate[i] = 1;
+        kern->activate_back(s->dgate, m->up, RUNG_ACT_GELU_TANH, m->elements);
+        memcpy(m->up, s->dgate, m->elements * sizeof *m->up);
     } else {
         kern->relu(m->hidden, m->up, m->elements);
     }
@@ -332,16 +367,16 @@ static void mlp_rows_backward(slice *s, const net_layer *layer, const mlp_rows *
 {
     const rung_kernels *kern = rung_kernels_get();
     size_t at = m->first * s->net->spec.d_model;
-    const float *through_gate = NULL, *slope = layer->mlp == RUNG_MLP_SWIGLU ? NULL : m->up;
+    const float *through_gate = NULL, *slope = rung_mlp_is_gated(layer->mlp) ? NULL : m->up;
     train_linear_input_back(s->dhidden, NULL, s->dx + at, slope, &s->seen, &layer->down, m->rows);
     train_weights_back(s, s->dx + at, m->hidden, &layer->down, m->rows);
-    if (layer->mlp == RUNG_MLP_SWIGLU) {
-        memcpy(s->dgate, s->dhidden, m->elements * sizeof *s->dgate); /* of silu(gate): dhidden up */
+    if (rung_mlp_is_gated(layer->mlp)) {
+        memcpy(s->dgate, s->dhidden, m->elements * sizeof *s->dgate); /* of act(gate): dhidden up */
         train_multiply(s->dgate, m->up, m->elements);
-        kern->activate_back(s->dgate, m->gate, RUNG_ACT_SILU, m->elements);
+        kern->activate_back(s->dgate, m->gate, act_of_gate(layer), m->elements);
         train_linear_back(s, s->dh + at, NULL, s->dgate, m->h, &layer->gate, m->rows);
         through_gate = s->dh + at;
-        kern->activate(s->dgate, m->gate, RUNG_ACT_SILU, m->elements); /* of up: dhidden silu(gate) */
+        kern->activate(s->dgate, m->gate, act_of_gate(layer), m->elements); /* of up: dhidden act(gate) */
         train_multiply(s->dhidden, s->dgate, m->elements);
     }
     train_linear_back(s, s->dh + at, through_gate, s->dhidden, m->h, &layer->up, m->rows);

@@ -198,10 +198,6 @@ static rung_status check_trainable(const rung_net *net, const rung_model *model,
         if (rung_model_mlp(model, i) == RUNG_MLP_TABLE)
             return rung_fail(err, RUNG_USAGE,
                              "layer %zu: mlp=table has no gradient and cannot be trained; use relu, gelu or swiglu", i);
-        if (rung_model_mlp(model, i) == RUNG_MLP_GELU_TANH)
-            return rung_fail(err, RUNG_USAGE,
-                             "layer %zu: mlp=gelu_tanh is for models made elsewhere and has no gradient here; use gelu",
-                             i);
         for (size_t g = 0; g < net->arch.layer[i].group_count; g++)
             if (!net->arch.layer[i].group[g].mech->backward_f32)
                 return rung_fail(err, RUNG_USAGE,

@@ -23,7 +23,7 @@ MECHANISMS = ["full", "window:W=3", "full:kv=1", "window:W=2:kv=1", "window:W=1"
               "linear:phi=taylor2:norm=0", "linear:phi=taylor2", "retnet", "gla", "mamba2", "delta", "gdelta", "kda", "loglinear",
               "loglinear:base=mamba2", "loglinear:base=gdelta:levels=3", "loglinear:levels=1", "sparse:B=2:k=1", "sparse:B=3:k=2:own=0",
               "sparse:B=4:branches=nsa:W=5", "sparse:B=1:k=3:lambda=250", "sparse:B=2:branches=nsa:k=1:own=0", "sparse:B=3:lambda=1000"]
-MLPS = ["none", "relu", "gelu", "gelu_tanh", "swiglu"]
+MLPS = ["none", "relu", "gelu", "gelu_tanh", "swiglu", "geglu_tanh"]
 PLAIN = [name for name in MECHANISMS if not name.startswith(("loglinear", "sparse"))]
 MIXED = ["weights=bf16,act=bf16,acc=f32,state=bf16,cache=bf16,gate=f32,beta=bf16",
          "weights=bf16,act=bf16,acc=f32,state=f32,cache=e4m3fn,gate=f32,beta=bf16",
@@ -42,7 +42,7 @@ MIXED = ["weights=bf16,act=bf16,acc=f32,state=bf16,cache=bf16,gate=f32,beta=bf16
          "weights=bf16,act=bf16,acc=f32,state=bf16,cache=bf16,gate=f32,beta=bf16,chunk=4",
          "weights=f32,act=bf16,acc=f32,state=int8/row,cache=int8/row,gate=f32,beta=bf16,chunk=2",
          "weights=e5m4,act=e5m4,acc=e8m12,state=e4m3,cache=e5m6,gate=e5m6,beta=e4m3,chunk=3,round=stochastic,seed=5"]
-KEYS = ["", "", ":conv=1", ":conv=2", ":conv=4", ":gate=1", ":unit=1", ":conv=3:gate=1:unit=1", ":qknorm=1", ":unit=1:scale=0.2",
+KEYS = ["", "", ":conv=1", ":conv=2", ":conv=4", ":gate=1", ":unit=1", ":conv=3:gate=1:unit=1", ":qknorm=1", ":outgate=1", ":unit=1:scale=0.2",
         ":qknorm=1:conv=2:scale=3.5"]
 
 

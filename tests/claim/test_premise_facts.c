@@ -174,8 +174,17 @@ static void test_thoughts(void **state)
     rung_subject_free(again);
     rung_subject_free(subject);
     rung_model_close(model);
-    rung_train_spec run = {.model = spec, .thoughts = true};
+    /* A run counts only answers after its own number of thoughts; what else may follow is not known. */
+    rung_train_spec run = {.model = spec, .thoughts = 3};
+    rung_claim *claim;
     CHECK(rung_subject_run(&subject, &run, &check_err));
+    assert_facts(subject, &about, "+++++++++-+");
+    CHECK(rung_claim_new(&claim, subject, &about, &check_err));
+    assert_int_equal(rung_claim_thoughts(claim), 3);
+    rung_claim_free(claim);
+    about.at_once = RUNG_NOT_ESTABLISHED;
+    assert_facts(subject, &about, "+++++++++-?");
+    about.at_once = RUNG_VIOLATED, about.thoughts = 5;
     assert_facts(subject, &about, "+++++++++-?");
     rung_subject_free(subject);
 }

@@ -329,11 +329,12 @@ static double *group_output(world *w, const char *prefix, const rung_mech_conf *
     }
     finish_inputs(w, in, prefix, conf);
     double *o = w->n.mixed ? mixed_mechanism(w, in, conf, layer, group) : mechanism(w, in, conf);
-    if (!conf->gate) return o;
+    if (!conf->gate && !conf->out_gate) return o;
     snprintf(name, sizeof name, "%s.gate", prefix);
     double *gate = affine(w, name, h, row, w->spec->d_model), *weight = tensor(w, prefix, ".gate_norm");
-    for (size_t r = 0; r < w->T * conf->heads; r++) rms(w, o + r * conf->dv, conf->dv, weight, NULL);
-    for (size_t e = 0; e < w->T * row; e++) o[e] = times(w, o[e], silu(w, gate[e]));
+    for (size_t r = 0; conf->gate && r < w->T * conf->heads; r++) rms(w, o + r * conf->dv, conf->dv, weight, NULL);
+    for (size_t e = 0; e < w->T * row; e++)
+        o[e] = times(w, o[e], conf->gate ? silu(w, gate[e]) : fn(w, RUNG_FN_SIGMOID, gate[e]));
     keep(w, RUNG_QUANTITY_ACT, o, w->T * row);
     return o;
 }
@@ -373,8 +374,9 @@ static void mlp(world *w, double *x, rung_mlp kind, size_t index)
     snprintf(name, sizeof name, "layers.%zu.mlp.up", index);
     double *up = affine(w, name, h, hidden, d);
     snprintf(name, sizeof name, "layers.%zu.mlp.gate", index);
-    if (kind == RUNG_MLP_SWIGLU) gate = affine(w, name, h, hidden, d);
-    for (size_t e = 0; gate && e < w->T * hidden; e++) gate[e] = silu(w, gate[e]);
+    bool silent = kind == RUNG_MLP_SWIGLU;
+    if (silent || kind == RUNG_MLP_GEGLU_TANH) gate = affine(w, name, h, hidden, d);
+    for (size_t e = 0; gate && e < w->T * hidden; e++) gate[e] = silent ? silu(w, gate[e]) : gelu_tanh(w, gate[e]);
     if (gate) keep(w, RUNG_QUANTITY_ACT, gate, w->T * hidden);
     for (size_t e = 0; e < w->T * hidden; e++)
         up[e] = kind == RUNG_MLP_RELU        ? (up[e] > 0 ? up[e] : 0)
@@ -495,10 +497,11 @@ static void compare_around(const char *mech, const char *words, uint64_t seed)
                                          ":unit=1",
                                          ":conv=2:gate=1:unit=1",
                                          ":conv=1",
+                                         ":outgate=1:conv=2",
                                          ":qknorm=1",
                                          ":unit=1:scale=0.17",
                                          ":conv=3:qknorm=1:scale=1.25"};
-    static const char *const mlps[] = {"none", "relu", "gelu", "swiglu", "gelu_tanh"};
+    static const char *const mlps[] = {"none", "relu", "gelu", "swiglu", "gelu_tanh", "geglu_tanh"};
     bool has_query = strcmp(rung_mech_get(mech)->inputs[0].name, "q") == 0;
     for (size_t a = 0; a < RUNG_COUNT(around); a++, seed++) {
         char arch[256];
@@ -506,7 +509,7 @@ static void compare_around(const char *mech, const char *words, uint64_t seed)
         if (!has_query && of_keys) continue; /* refused: nothing to scale */
         snprintf(arch, sizeof arch, "%s%s%s,full@1|%s%s%s@2", mech, words, around[a], mech, words, around[a]);
         rung_model_spec spec = small_spec(arch);
-        spec.dk = spec.dv = 4, spec.mlp = mlps[seed % 5];
+        spec.dk = spec.dv = 4, spec.mlp = mlps[seed % 6];
         spec.norm = (rung_norm)(1 + seed % 3), spec.positions = (rung_positions)(1 + seed / 2 % 4);
         if (seed % 5 == 1) spec.vocab = 0, spec.d_in = 3;
         if (seed % 3 == 1) spec.norm_epsilon = seed % 2 ? 1e-6 : 0.125;
@@ -555,8 +558,8 @@ static const char *const mixed[] = {
 /* Surroundings as above, and in both forms, cut into two calls. */
 static void compare_mixed(const char *mech, const char *words, uint64_t seed)
 {
-    static const char *const around[] = {"", ":gate=1", ":conv=3", ":unit=1:gate=1:conv=2", ":qknorm=1:scale=0.3"};
-    static const char *const mlps[] = {"none", "relu", "gelu", "swiglu"};
+    static const char *const around[] = {"", ":gate=1", ":conv=3", ":unit=1:outgate=1:conv=2", ":qknorm=1:scale=0.3"};
+    static const char *const mlps[] = {"none", "geglu_tanh", "gelu", "swiglu"};
     bool has_query = strcmp(rung_mech_get(mech)->inputs[0].name, "q") == 0;
     for (size_t f = 0; f < RUNG_COUNT(mixed); f++, seed++) {
         char arch[256];

@@ -196,12 +196,14 @@ static void mlp(world *w, double *x, size_t layer, rung_mlp kind)
     snprintf(name, sizeof name, "layers.%zu.mlp.up", layer);
     double *up = affine(w, name, h, hidden, d);
     snprintf(name, sizeof name, "layers.%zu.mlp.gate", layer);
-    double *gate = kind == RUNG_MLP_SWIGLU ? affine(w, name, h, hidden, d) : NULL;
+    double *gate = kind == RUNG_MLP_SWIGLU || kind == RUNG_MLP_GEGLU_TANH ? affine(w, name, h, hidden, d) : NULL;
     for (size_t e = 0; e < w->T * hidden; e++) {
         if (kind == RUNG_MLP_RELU) up[e] = fmax(up[e], 0);
         if (kind == RUNG_MLP_GELU) up[e] = up[e] / 2 * (1 + erf(up[e] / sqrt(2)));
         if (kind == RUNG_MLP_GELU_TANH)
             up[e] = up[e] / 2 * (1 + tanh(sqrt(2 / acos(-1)) * (up[e] + 0.044715 * up[e] * up[e] * up[e])));
+        if (kind == RUNG_MLP_GEGLU_TANH)
+            up[e] *= gate[e] / 2 * (1 + tanh(sqrt(2 / acos(-1)) * (gate[e] + 0.044715 * pow(gate[e], 3))));
         if (kind == RUNG_MLP_SWIGLU) up[e] *= gate[e] / (1 + exp(-gate[e]));
     }
     snprintf(name, sizeof name, "layers.%zu.mlp.down", layer);
@@ -271,7 +273,7 @@ static const char *const arches[] = {
 static void every_kind_of_model_agrees_with_plain_double(void **state)
 {
     (void)state;
-    static const char *const mlps[] = {"none", "relu", "gelu", "swiglu", "gelu_tanh"};
+    static const char *const mlps[] = {"none", "relu", "gelu", "swiglu", "gelu_tanh", "geglu_tanh"};
     uint64_t seed = 0;
     for (size_t a = 0; a < RUNG_COUNT(arches); a++)
         for (int positions = RUNG_POS_NONE; positions <= RUNG_POS_ROTARY; positions++)

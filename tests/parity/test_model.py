@@ -101,13 +101,13 @@ class Models(unittest.TestCase):
             self.compare(seed, arch=arch, norm="layer", mlp="gelu", positions="learned", norm_epsilon=0.01)
 
     def test_heads_that_share_keys(self):
-        for seed, arch in enumerate(("full:kv=1@4,window:W=9:kv=2@4", "2*full:kv=2:qknorm=1@6", "full:kv=2:conv=3:unit=1@4")):
+        for seed, arch in enumerate(("full:kv=1@4,window:W=9:kv=2@4", "2*full:kv=2:qknorm=1:outgate=1@6", "full:kv=2:conv=3:unit=1@4")):
             self.compare(seed, arch=arch, norm="rms", mlp="swiglu", positions="rotary")
             self.compare(seed, arch=arch, causal=False, norm="layer", mlp="gelu", positions="learned")
 
     def test_heads_of_several_mechanisms_in_one_layer(self):
         self.compare(3, arch="full@1|gdelta:dk=3:dv=4:unit=1@2|mamba2@1,2*(linear,window:W=3@3|rnn@1)",
-                     mlp="none,relu,gelu,swiglu,gelu_tanh", norm="rms", positions="learned")
+                     mlp="none,geglu_tanh,gelu,swiglu,gelu_tanh", norm="rms", positions="learned")
 
     def test_encoders(self):
         for seed, arch in enumerate(("full,window:W=5", "linear", "2*gdelta:unit=1", "dsa:k=5,kda:unit=1")):

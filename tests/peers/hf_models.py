@@ -23,6 +23,7 @@ MODELS = {
     "qwen2": {"model_type": "qwen2", **SIZES, "rms_norm_eps": 1e-6, "rope_theta": 1000000.0, "tie_word_embeddings": True},
     "qwen2-slides": {"model_type": "qwen2", **SIZES, "num_hidden_layers": 3, "use_sliding_window": True, "sliding_window": 5,
                      "max_window_layers": 1},
+    "gemma": {"model_type": "gemma", **SIZES, "num_key_value_heads": 1, "head_dim": 6},
     "qwen3": {"model_type": "qwen3", **SIZES, "rms_norm_eps": 1e-6, "head_dim": 6},
 }
 
@@ -38,6 +39,8 @@ def model_of(options):
             noise = torch.randn(weight.shape, generator=generator)
             near_one = weight.dim() == 1 and bool((weight == 1).all())
             weight.copy_(1 + noise / 4 if near_one else noise / (3 if weight.dim() > 1 else 4))
+        if model.config.tie_word_embeddings:
+            model.tie_weights()
     return model.eval()
 
 

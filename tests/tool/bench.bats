@@ -184,6 +184,25 @@ for r in rows:
 }
 
 # bats test_tags=plain
+@test "bench mixers and length judge shares of the peak and of the speed at the standard sizes" {
+    without_sanitizers "bars are for the usual build"
+    judged() {
+        status=0
+        rung bench "$1" --mech "$2" --no-peer --json >row.json || status=$?
+        python '
+import json, sys
+(r,) = json.load(open("row.json"))["rows"]
+f, bar = r[sys.argv[1]], float(sys.argv[2])
+assert f["at_least"] == bar and f["missed"] == (f["value"] < bar), f
+assert int(sys.argv[3]) == any(x.get("missed", False) for x in r.values() if isinstance(x, dict))' "$3" "$4" "$status"
+    }
+    judged mixers retnet forward_share_of_peak 0.4
+    judged mixers kda forward_share_of_peak 0.35
+    judged mixers rwkv7 forward_share_of_peak 0.3
+    judged length mamba2 both_long_to_short 0.85
+}
+
+# bats test_tags=plain
 @test "bench memory has a bar at the standard sizes, and its exit code says whether it is met" {
     without_sanitizers "they need memory of their own"
     status=0

@@ -225,6 +225,25 @@ assert {r["words"]["max-tokens"] for r in map(json.loads, open("runs.jsonl"))} =
     ! grep -qF max-tokens cells/small-cells.csv
 }
 
+# A run counts an answer only after its own number of thoughts, so what is proved of so many is said of it, and no more.
+@test "a theorem about one thought speaks of runs with one thought" {
+    echo '{"name": "thought", "base": {"task": "seqcomp L=2 N0=96 n=1 V=96", "arch": "full:dk=1:dv=1", "steps": 1, "batch": 1, "d-model": 4, "mlp": "none",
+        "test-prompts": 1}, "grid": {"thoughts": [1, 2]}, "cases": [{}, {"arch": "window:W=2:dk=1:dv=1,full:dk=1:dv=1"}]}' >s.json
+    rung sweep s.json --no-estimate >/dev/null
+    rung export s.db --jsonl >runs.jsonl
+    rung bound full:dk=1:dv=1 --bits 32 --thoughts 1 --task seqcomp L=2 N0=96 n=1 V=96 --json >said.json
+    python '
+import json
+k1, = [t for t in json.load(open("said.json"))["theorems"] if t["id"] == "K1"]
+assert k1["holds"] and k1["average_accuracy_at_most"] < 0.99, k1
+runs = list(map(json.loads, open("runs.jsonl")))
+assert len(runs) == 4
+for run in runs:
+    spoken = run["words"]["thoughts"] == 1 and run["words"]["arch"] == "full:dk=1:dv=1"
+    assert (run["verdict"], run["ceiling"]) == (("CANNOT", k1["average_accuracy_at_most"]) if spoken else ("UNKNOWN", None)), run
+    assert not spoken or run["bound"] == "K1", run'
+}
+
 @test "a store keeps what bound says of its runs" {
     echo '{"name": "small", "base": {"task": "eva N=64 V=64", "steps": 2, "batch": 2, "d-model": 8, "test-prompts": 4},
         "grid": {"arch": ["linear:dk=1:dv=1", "linear:dk=16:dv=16", "full:dk=1:dv=1"]}}' >s.json
