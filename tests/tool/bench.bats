@@ -28,7 +28,7 @@ for r in b["mixed"]:
     python '
 import json, sys
 (r,) = json.load(open("bench.json"))["rows"]
-assert r["format"] == "bf16" and r["bar"] == 8 and r["too_slow"] == (r["ratio"] > 8)
+assert r["format"] == "bf16" and r["bar"] == 3.5 and r["too_slow"] == (r["ratio"] > 3.5)
 assert int(sys.argv[1]) == (1 if r["too_slow"] else 0)' "$status"
 }
 
