@@ -5,7 +5,7 @@
 # A module is a directory src/<module>; MODULES is in layer order, and a test of a module is linked with that module
 # and the ones before it only, so an upward call does not link.
 
-VERSION    := $(shell sed -n 's/^\#define RUNG_VERSION_[MP][AIT][JNT][A-Z]* *\([0-9]*\)$$/\1/p' include/rung/base.h | paste -sd.)
+VERSION    := $(shell sed -n 's/^\#define RUNG_VERSION_[MP][AIT][JNT][A-Z]* *\([0-9]*\)$$/\1/p' include/rung/base.h | paste -sd. -)
 ABI        := $(firstword $(subst ., ,$(VERSION)))
 SONAME     := librung.so.$(ABI)
 LAB_SONAME := librung-lab.so.$(ABI)
@@ -29,7 +29,7 @@ MODULES      := $(CORE_MODULES) $(LAB_MODULES)
 # Contraction would turn r(x + magic) - magic into something else and merge roundings; see docs/numbers.md.
 NUMERICS := -ffp-contract=off -fno-fast-math -fno-math-errno
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wpointer-arith
-DEFINES  := -D_POSIX_C_SOURCE=200809L -D_DEFAULT_SOURCE
+DEFINES  := -D_POSIX_C_SOURCE=200809L -D_DEFAULT_SOURCE -D_DARWIN_C_SOURCE
 # Hidden but for what the public headers declare (RUNG_API_BEGIN in rung/base.h).
 ALL_CFLAGS = -std=c17 -Iinclude -fPIC -fvisibility=hidden -pthread $(DEFINES) $(WARNINGS) $(CPPFLAGS) $(CFLAGS) $(NUMERICS) $(SANITIZE) \
              $(CORE_CFLAGS)
@@ -47,12 +47,12 @@ ISA_FLAGS_avx512_bf16 := $(filter-out -DRUNG%,$(ISA_FLAGS_avx512)) -DRUNG_ISA_SU
 
 .PHONY: all static config deps deps-test plots mpi debug compile-commands dist test asan tsan test-arm npm-engines test-engines test-slurm fuzz fuzz-smoke soak drift-soak \
         mutate-premises learn bench bench-commands bench-ranks peer proofs check-coverage layers format format-check table table-trained \
-        install uninstall help clean site nightly test-dist packages unit unit-plain smoke-build cli proofs-random
+        install uninstall help clean site nightly musl test-dist packages unit unit-plain smoke-build cli proofs-random
 
 # Goals that compile nothing in this make: they need no configuration, or install first and call make again.
 OUTER := deps deps-test plots mpi debug dist test asan tsan test-arm npm-engines test-engines test-slurm fuzz fuzz-smoke soak drift-soak mutate-premises learn bench bench-ranks \
          peer proofs proofs-random check-coverage layers format format-check table table-trained uninstall help clean \
-         site nightly test-dist packages
+         site nightly musl test-dist packages
 
 MAKEFLAGS += --no-print-directory
 
@@ -119,17 +119,17 @@ $(BUILD)/obj/audit/engine_ask.o: ALL_CFLAGS += -I$(BUILD)/gen
 # The page of rung report: files as bytes of C.
 $(BUILD)/gen/page.%.inc: src/report/page.%
 	@mkdir -p $(@D)
-	@od -An -v -td1 $< | sed 's/[0-9]\+/&,/g' > $@
+	@od -An -v -td1 $< | sed 's/[0-9][0-9]*/&,/g' > $@
 # The page of rung explore likewise.
 $(BUILD)/gen/explore.%.inc: src/explore/explore.%
 	@mkdir -p $(@D)
-	@od -An -v -td1 $< | sed 's/[0-9]\+/&,/g' > $@
+	@od -An -v -td1 $< | sed 's/[0-9][0-9]*/&,/g' > $@
 $(BUILD)/obj/explore/assets_explore.o: $(BUILD)/gen/explore.html.inc $(BUILD)/gen/explore.css.inc $(BUILD)/gen/explore.js.inc
 $(BUILD)/obj/explore/assets_explore.o: ALL_CFLAGS += -I$(BUILD)/gen
 # The page of rung table likewise.
 $(BUILD)/gen/table.%.inc: src/table/table.%
 	@mkdir -p $(@D)
-	@od -An -v -td1 $< | sed 's/[0-9]\+/&,/g' > $@
+	@od -An -v -td1 $< | sed 's/[0-9][0-9]*/&,/g' > $@
 $(BUILD)/obj/table/table_page.o: $(BUILD)/gen/table.css.inc $(BUILD)/gen/table.js.inc
 $(BUILD)/obj/table/table_page.o: ALL_CFLAGS += -I$(BUILD)/gen
 # The checker as a program that needs nothing of the machine, to be copied to another one.
@@ -144,16 +144,16 @@ $(BUILD)/rung-check.wasm: check/rung-check.c check/web/rung-check-web.c check/we
 	$(QUIET_LD)$(CLANG) $(WASM_FLAGS) -o $@ check/web/rung-check-web.c -lm
 $(BUILD)/gen/checker.wasm.inc: $(if $(WASM),$(BUILD)/rung-check.wasm,$(wildcard check/rung-check.wasm))
 	@mkdir -p $(@D)
-	@cat $^ /dev/null | base64 | tr -d '\n' | od -An -v -td1 | sed 's/[0-9]\+/&,/g' > $@
+	@cat $^ /dev/null | base64 | tr -d '\n' | od -An -v -td1 | sed 's/[0-9][0-9]*/&,/g' > $@
 $(BUILD)/gen/checker.js.inc: src/audit/checker.js
 	@mkdir -p $(@D)
-	@od -An -v -td1 $< | sed 's/[0-9]\+/&,/g' > $@
+	@od -An -v -td1 $< | sed 's/[0-9][0-9]*/&,/g' > $@
 $(BUILD)/obj/audit/checker_page.o: $(BUILD)/gen/checker.wasm.inc $(BUILD)/gen/checker.js.inc
 $(BUILD)/obj/audit/checker_page.o: ALL_CFLAGS += -I$(BUILD)/gen
 # What rung table shows of training: the results of experiments/table.json, and a small spec.
 $(BUILD)/gen/%.json.inc: experiments/%.json
 	@mkdir -p $(@D)
-	@od -An -v -td1 $< | sed 's/[0-9]\+/&,/g' > $@
+	@od -An -v -td1 $< | sed 's/[0-9][0-9]*/&,/g' > $@
 $(BUILD)/obj/table/table_trained.o: $(BUILD)/gen/table-trained.json.inc $(BUILD)/gen/table-quick.json.inc
 $(BUILD)/obj/table/table_trained.o: ALL_CFLAGS += -I$(BUILD)/gen
 
@@ -172,7 +172,7 @@ PLOTS ?= $(BUILD)/npm
 $(BUILD)/gen/plot.%.inc: $(wildcard $(PLOTS)/plot.js report/plot.js)
 	@mkdir -p $(@D)
 	@for file in $(PLOTS)/plot.$* report/plot.$* /dev/null; do [ ! -e $$file ] || break; done; \
-	od -An -v -td1 $$file | sed 's/[0-9]\+/&,/g' > $@
+	od -An -v -td1 $$file | sed 's/[0-9][0-9]*/&,/g' > $@
 $(BUILD)/obj/report/assets.o: $(BUILD)/gen/page.js.inc $(BUILD)/gen/page.css.inc $(BUILD)/gen/plot.js.inc $(BUILD)/gen/plot.css.inc
 $(BUILD)/obj/report/assets.o: ALL_CFLAGS += -I$(BUILD)/gen
 
@@ -239,15 +239,23 @@ $(BUILD)/librung.a $(BUILD)/librung-lab.a: $(BUILD)/config.mk
 	@rm -f $@
 	$(QUIET_AR)ar rcs $@ $(filter %.o,$^)
 
-# The list of exports is made from the headers; tests/abi.sh compares it with what the compiler says they declare.
+# The list of exports is made from the headers; tests/abi.sh compares it with what the compiler says they declare. The linker of
+# macOS takes names, with an underscore before each, where the others take a version script; the file has the same name.
 $(BUILD)/gen/librung.map: $(CORE_HEADERS)
 $(BUILD)/gen/librung-lab.map: $(LAB_HEADERS)
+ifeq ($(shell uname -s),Darwin)
+$(BUILD)/gen/%.map: scripts/exports.sh
+	@mkdir -p $(@D)
+	@scripts/exports.sh $(filter %.h,$^) | sed 's/^/_/' > $@
+SHARED = -dynamiclib -install_name $(PREFIX)/lib/$(@F) -Wl,-exported_symbols_list,$(filter %.map,$^)
+else
 $(BUILD)/gen/%.map: scripts/exports.sh
 	@mkdir -p $(@D)
 	@scripts/exports.sh --map RUNG_$(ABI) $(filter %.h,$^) > $@
+SHARED = -shared -Wl,-soname,$(@F) -Wl,--version-script=$(filter %.map,$^) $(if $(SANITIZE),,-Wl,-z,defs)
+endif
 
-link_shared = $(CC) -shared $(CFLAGS) $(SANITIZE) $(LDFLAGS) -Wl,-soname,$(@F) -Wl,--version-script=$(filter %.map,$^) \
-    $(if $(SANITIZE),,-Wl,-z,defs) -o $@ $(filter %.o,$^)
+link_shared = $(CC) $(SHARED) $(CFLAGS) $(SANITIZE) $(LDFLAGS) -o $@ $(filter %.o,$^)
 $(BUILD)/$(SONAME): $(CORE_OBJ) $(BUILD)/gen/librung.map $(BUILD)/config.mk
 	$(QUIET_LD)$(link_shared) $(CORE_LIBS)
 $(BUILD)/$(LAB_SONAME): $(LAB_OBJ) $(BUILD)/gen/librung-lab.map $(BUILD)/$(SONAME) $(BUILD)/config.mk
@@ -352,6 +360,11 @@ proofs: ## compile the proofs, run coqchk, look for axioms, check the example in
 	@scripts/deps.sh proofs
 	@$(MAKE) --no-print-directory -j2 $(BUILD)/rung $(BUILD)/test/proofs/emit
 	@BUILD=$(BUILD) tests/proofs/test.sh full
+
+musl: ## build the command and rung-check with musl, static, and compare what they say with the others
+	@scripts/deps.sh build musl
+	@$(MAKE) -j2 $(BUILD)/rung $(BUILD)/rung-check
+	@BUILD=$(BUILD) scripts/musl.sh
 
 nightly: deps-test ## what documents print and what takes long: blocks marked nightly, the example of every help, recipes
 	@$(MAKE) -j2 all $(call if_mpi,$(BUILD))
@@ -467,10 +480,12 @@ table: deps ## the table of results, every cell run here; also rung-table/index.
 	@$(MAKE) all
 	@$(BUILD)/rung table
 
-# Half an hour of one core. What is finished stays in the store, so that it can be interrupted.
-table-trained: deps ## run experiments/table.json again, and write what rung table shows of it
+# What is finished stays in the store, so that it can be interrupted.
+table-trained: deps ## run experiments/table.json again, break what did not learn, and write what rung table shows of it
 	@$(MAKE) all
 	@$(BUILD)/rung sweep experiments/table.json -o $(BUILD)/table.db $(SWEEP)
+	@BUILD=$(BUILD) scripts/table-certificates.sh $(BUILD)/table.db
+	@sqlite3 $(BUILD)/table.db "SELECT 'trained for ' || round(sum(seconds) / 60) || ' minutes of one thread, ' || count(*) || ' runs' FROM results"
 	@$(BUILD)/rung report $(BUILD)/table.db -o $(BUILD)/table.html --json > $(BUILD)/table-trained.json
 	@cp $(BUILD)/table-trained.json experiments/table-trained.json
 
@@ -516,7 +531,8 @@ install: all ## PREFIX=/usr/local DESTDIR=: command, libraries, headers, Python,
 	dir='$(PYTHONDIR)'; [ -z "$$dir" ] || [ "$$dir" = "$(PREFIX)/lib/" ] || { install -d "$(DESTDIR)$$dir/rung" && \
 	    install -m 644 python/rung/*.py python/rung/py.typed "$(DESTDIR)$$dir/rung/"; }
 	install -d $(DOCDIR)/examples && install -m 644 $(DOC_PAGES) $(DOCDIR)/
-	find docs -type f | while read -r file; do install -D -m 644 "$$file" "$(DOCDIR)/$$file" || exit 1; done
+	find docs -type f | while read -r file; do install -d "$(DOCDIR)/$$(dirname "$$file")" && \
+	    install -m 644 "$$file" "$(DOCDIR)/$$file" || exit 1; done
 	[ ! -e $(BUILD)/site/index.html ] || { rm -rf $(DOCDIR)/html && cp -R $(BUILD)/site $(DOCDIR)/html; }
 	install -m 755 examples/*.sh $(DOCDIR)/examples/ && \
 	    install -m 644 $(filter-out %.sh,$(wildcard examples/*.*)) $(DOCDIR)/examples/

@@ -1614,7 +1614,7 @@ enum { BASE_LINEAR, BASE_MAMBA2, BASE_GDELTA };
 struct shape {
     enum mechanism mechanism;
     size_t heads; /* 0: not given */
-    size_t dk, dv, conv, gate, unit, qk_norm;
+    size_t dk, dv, conv, gate, out_gate, unit, qk_norm;
     size_t kv;    /* heads of keys and values; in the text 0: as many as heads */
     double scale; /* 0: none */
     size_t window, phi, norm, base, levels, block, chosen, comp, branches, lambda, own;
@@ -1633,6 +1633,7 @@ static const struct key {
     {"dv", EVERY, offsetof(struct shape, dv), 1, 1 << 20, 0, {0}},
     {"conv", EVERY, offsetof(struct shape, conv), 0, 64, 0, {0}},
     {"gate", EVERY, offsetof(struct shape, gate), 0, 1, 0, {0}},
+    {"outgate", EVERY, offsetof(struct shape, out_gate), 0, 1, 0, {0}},
     {"unit", EVERY, offsetof(struct shape, unit), 0, 1, 0, {0}},
     {"qknorm", EVERY, offsetof(struct shape, qk_norm), 0, 1, 0, {0}},
     {"kv", 1 << FULL | 1 << WINDOW, offsetof(struct shape, kv), 0, 65536, 0, {0}},
@@ -1719,6 +1720,7 @@ static struct shape read_mechanism(struct parser *p)
     if (take(p, '@')) shape.heads = number_up_to(p, next_word(p, ""), 1, 65536);
     if (mixture.mixed && (shape.mechanism == LOGLINEAR || shape.mechanism == SPARSE))
         reject("arch: '%.*s' takes one format for everything", SHOW(name));
+    if (shape.gate && shape.out_gate) reject("arch: gate=1 and outgate=1 exclude each other");
     if (shape.unit && shape.qk_norm) reject("arch: unit=1 and qknorm=1 exclude each other");
     if (shape.comp != 0) reject("arch: sparse with another compression than the mean cannot be certified");
     if (shape.mechanism == SPARSE && shape.window > 0 && shape.branches == 0)
@@ -2014,9 +2016,9 @@ static void load_group(struct file *file, const struct config *c, struct group *
     for (size_t i = 0; i < g->inputs; i++) load_input(file, c, s, &g->input[i], name, i);
     g->out = numbers(times(s->heads, s->dv));
     g->watched = SIZE_MAX;
-    if (!s->gate) return;
+    if (!s->gate && !s->out_gate) return;
     g->gate = take_matrix(file, name_of("%s.gate", name), s->heads * s->dv, c->d);
-    g->gate_norm = take_weights(file, name_of("%s.gate_norm", name), s->dv, VECTOR);
+    if (s->gate) g->gate_norm = take_weights(file, name_of("%s.gate_norm", name), s->dv, VECTOR);
     g->gate_row = numbers(s->heads * s->dv);
 }
 
@@ -2601,8 +2603,8 @@ static void output_gate(const struct model *m, struct group *g)
     project(g->gate_row, &g->gate, m->h);
     for (size_t h = 0; h < s->heads; h++) {
         double *o = g->out + h * s->dv, *w = g->gate_row + h * s->dv;
-        rms_norm(o, o, g->gate_norm, s->dv, r((double)s->dv), m->eps_norm);
-        for (size_t i = 0; i < s->dv; i++) o[i] = mul(o[i], silu(w[i]));
+        if (s->gate) rms_norm(o, o, g->gate_norm, s->dv, r((double)s->dv), m->eps_norm);
+        for (size_t i = 0; i < s->dv; i++) o[i] = mul(o[i], s->gate ? silu(w[i]) : sigmoid(w[i]));
     }
     store(ACT, g->out, s->heads * s->dv);
 }
@@ -2677,7 +2679,7 @@ static void run_layer(const struct model *m, struct layer *layer, size_t index, 
         g->tokens++;
         if (!asked) continue;
         store(ACT, g->out, width);
-        if (g->shape.gate) output_gate(m, g);
+        if (g->shape.gate || g->shape.out_gate) output_gate(m, g);
         memcpy(m->mixed + at, g->out, width * sizeof *m->mixed);
         at += width;
     }

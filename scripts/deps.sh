@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Installs the Debian packages of the named sets (build, mpi, test, soak, bench, proofs, browser, site, slurm, arm, packages) that are missing. As root or with a sudo that needs no
+# Installs the Debian packages of the named sets (build, mpi, test, soak, bench, proofs, browser, site, musl, slurm, arm, packages) that are missing. As root or with a sudo that needs no
 # password it calls apt-get; otherwise it prints the one line to run. Silent and offline when nothing is missing.
 set -eu
 
@@ -12,6 +12,7 @@ bench='python3 python3-numpy python3-torch libopenblas0-openmp'
 proofs='coq'
 browser='chromium'
 site='python3 python3-markdown-it'
+musl='musl-tools'
 slurm='slurm-wlm munge iproute2'
 packages='dpkg-dev debhelper dh-python fakeroot lintian clang lld wasi-libc libclang-rt-14-dev-wasm32'
 arm='gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static'
@@ -27,10 +28,11 @@ for set_name in "$@"; do
     proofs) wanted="$wanted $proofs" ;;
     browser) wanted="$wanted $browser" ;;
     site) wanted="$wanted $site" ;;
+    musl) wanted="$wanted $musl" ;;
     slurm) wanted="$wanted $slurm" ;;
     arm) wanted="$wanted $arm" ;;
     packages) wanted="$wanted $build $packages" ;;
-    *) echo "deps.sh: unknown set '$set_name' (build, mpi, test, soak, bench, proofs, browser, site, slurm, arm, packages)" >&2; exit 2 ;;
+    *) echo "deps.sh: unknown set '$set_name' (build, mpi, test, soak, bench, proofs, browser, site, musl, slurm, arm, packages)" >&2; exit 2 ;;
     esac
 done
 

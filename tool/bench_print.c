@@ -125,7 +125,7 @@ static void print_exact_head(rung_buf *out, const rung_bench_exact_report *b)
 static void print_exact_row(rung_buf *out, const rung_bench_exact_row *r)
 {
     char bar[16] = "-";
-    if (!isnan(r->bar)) snprintf(bar, sizeof bar, "%.0f", r->bar);
+    if (!isnan(r->bar)) snprintf(bar, sizeof bar, "%.3g", r->bar);
     rung_buf_printf(out, "%-8s %12.3f %12.3f %8.2f %6s %14zu %14zu%s\n", r->fmt.name, r->exact_ms, r->fp32_ms, r->ratio,
                     bar, r->state_bytes, r->twice_bytes, rung_bench_too_slow(r) ? "  too slow" : "");
 }

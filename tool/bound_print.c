@@ -274,8 +274,12 @@ static void print_depth(rung_buf *out, const rung_solved *s)
     else
         rung_buf_printf(out, "CANNOT from no L (asked up to %zu)", s->deepest);
     rung_buf_puts(out, ", UNKNOWN otherwise\n");
-    for (size_t L = 1; L <= s->deepest; L++)
-        rung_buf_printf(out, "%s%zu %s", L == 1 ? "  " : ", ", L, rung_verdict_names[s->depth[L] - 1]);
+    for (size_t from = 1, to; from <= s->deepest; from = to + 1) { /* neighbours with one verdict together */
+        for (to = from; to < s->deepest && s->depth[to + 1] == s->depth[from];) to++;
+        rung_buf_printf(out, "%s%zu", from == 1 ? "  " : ", ", from);
+        if (to > from) rung_buf_printf(out, " to %zu", to);
+        rung_buf_printf(out, " %s", rung_verdict_names[s->depth[from] - 1]);
+    }
     rung_buf_putc(out, '\n');
 }
 

@@ -30,6 +30,7 @@ typedef struct job {
     rung_probe *probe;
     double drawn_s;
     bool drawn;
+    bool fresh, untested; /* the store is new; the server has not passed its test */
 } job;
 
 /* ---- progress -------------------------------------------------------------------------------------------------- */
@@ -119,6 +120,7 @@ static rung_status open_client(job *j, rung_error *err)
                                 .go = may_go_on,
                                 .context = j};
     rung_status status = tool_out_place(v->out, err);
+    j->fresh = access(v->out, F_OK) != 0;
     RUNG_NEXT(status, rung_store_open(&j->store, v->out, RUNG_STORE_WRITE, (double)v->wait, err));
     conf.store = j->store;
     RUNG_NEXT(status, rung_client_new(&j->client, &conf, err));
@@ -175,6 +177,7 @@ static void note_sum(const job *j)
 static int ask_all(job *j, rung_error *err)
 {
     rung_status status = rung_probe_test(j->probe, err);
+    j->untested = status != RUNG_OK;
     if (j->drawn) fputs("\r\033[K", stderr);
     if (status == RUNG_OK && !rung_probe_stopped(j->probe)) note_server(j);
     RUNG_NEXT(status, rung_probe_run(j->probe, err));
@@ -210,6 +213,7 @@ static int run_probe(const tool_call *call, rung_error *err)
     rung_probe_free(j.probe);
     rung_client_free(j.client);
     rung_store_close(j.store);
+    if (j.fresh && j.untested) unlink(j.v->out); /* it has nothing but questions of the test */
     if (j.v->config) tool_bound_input_clear(&j.input);
     return status;
 }

@@ -42,6 +42,20 @@ static rung_status open_log(FILE **log, const serve_values *v, const tool_call *
     return *log ? RUNG_OK : rung_fail(err, RUNG_SYSTEM, "%s: %s", v->log, strerror(errno));
 }
 
+/* The grid of rung probe whose prompts this model takes, where there is one. */
+static void put_probe(rung_buf *out, const rung_task_conf *task, const char *name)
+{
+    const char *kind = task->task->name;
+    if (strcmp(kind, "seqcomp") == 0 && rung_task_param(task, "n") == 1 && rung_task_param(task, "flat") == 1)
+        rung_buf_printf(out, "probe    rung probe --base-url URL --model %s --grid n=%lld,L=%lld\n", name,
+                        (long long)rung_task_param(task, "N0"), (long long)rung_task_param(task, "L"));
+    else if (strcmp(kind, "eva") == 0)
+        rung_buf_printf(out, "probe    rung probe --base-url URL --model %s --task eva --grid n=%lld V=%lld\n", name,
+                        (long long)rung_task_param(task, "N"), (long long)rung_task_param(task, "V"));
+    else if (strcmp(kind, "seqcomp") == 0)
+        rung_buf_puts(out, "probe    none has prompts of this size; rung probe takes those of n=1 flat=1\n");
+}
+
 static rung_status announce(const rung_server *server, const tool_worker *s, const char *name, const tool_call *call,
                             rung_error *err)
 {
@@ -56,7 +70,9 @@ static rung_status announce(const rung_server *server, const tool_worker *s, con
         rung_jout_finish(&json);
     } else {
         tool_worker_print(&text, s);
-        rung_buf_printf(&text, "name     %s\nlistening on %s\n", name, rung_server_url(server));
+        rung_buf_printf(&text, "name     %s\n", name);
+        put_probe(&text, &s->task, name);
+        rung_buf_printf(&text, "listening on %s\n", rung_server_url(server));
     }
     rung_status status = tool_out_buf(&text, err);
     RUNG_NEXT(status, tool_out_finish(err)); /* a script waits for the port */

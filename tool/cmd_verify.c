@@ -332,7 +332,7 @@ static rung_status verify(rung_verify_result *result, const tool_worker *s, rung
     rung_buf plan;
     rung_buf_init(&plan);
     put_plan(&plan, &s->task, conf, chosen_here);
-    tool_note(call, "%s", plan.text ? plan.text : "");
+    if (call->json || chosen_here) tool_note(call, "%s", plan.text ? plan.text : "");
     rung_buf_clear(&plan);
     tool_call_progress(call, &progress, conf->method == RUNG_WORST_CASE ? "queries" : "prompts",
                        rung_verify_total(&s->task, conf));

@@ -86,7 +86,7 @@ static void put_depths(rung_buf *out, const rung_probe *probe)
         if (i == 0)
             rung_buf_printf(out, "\ndepth up to which accuracy stays at %g or above, with probability %g:\n",
                             d->threshold, d->confidence);
-        rung_buf_printf(out, "  %-16s ", d->keys);
+        rung_buf_printf(out, "  %-16s ", strcmp(d->keys, "{}") == 0 ? "all sizes" : d->keys);
         if (d->low == d->high)
             rung_buf_printf(out, "%s%" PRIu64 "%s", tool_style_bold(), d->low, tool_style_off());
         else

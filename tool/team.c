@@ -23,14 +23,8 @@ static size_t early_rank; /* as the environment says, while nobody has joined */
 static bool find_library(char *out, size_t size)
 {
     static const char *const places[] = {"rung-mpi.so", "../lib/rung/rung-mpi.so"};
-    char self[3800];
-    ssize_t len = readlink("/proc/self/exe", self, sizeof self - 1);
-    self[len > 0 ? len : 0] = '\0';
-    char *slash = strrchr(self, '/');
-    if (!slash) return false;
-    slash[1] = '\0';
     for (size_t i = 0; i < RUNG_COUNT(places); i++)
-        if ((size_t)snprintf(out, size, "%s%s", self, places[i]) < size && access(out, R_OK) == 0) return true;
+        if (rung_beside_program(out, size, places[i]) && access(out, R_OK) == 0) return true;
     return false;
 }
 

@@ -27,7 +27,7 @@ static const tool_topic TOPICS[] = {
                 {"a@h", "a layer with h heads of a; without @h it has the heads of --heads"},
                 {"a@h|b@k", "h heads of a and k heads of b in one layer, on the same input"},
                 {"a:key=value", "a key of the mechanism; also dk, dv (sizes of a head), conv (a short convolution "
-                                "before it), gate, unit, qknorm, scale, kv, neg"},
+                                "before it), gate, outgate, unit, qknorm, scale, kv, neg"},
                 {"hybrid(L;a1,...,aL)", "L full layers, the k-th followed by ak linear ones"},
                 {0},
             },

@@ -281,7 +281,10 @@ rung_status rung_cpu_check(rung_error *err);
 /* For tests. rung_cpu_isa reads the environment only once; this makes the next call read it again. */
 void rung_cpu_forget(void);
 const char *rung_isa_name(rung_isa isa); /* NULL: no set of this kind of processor */
-size_t rung_cpu_threads(void);           /* online processors, or RUNG_THREADS when it is set to 1..256 */
+/* Writes the path of `tail` in the directory of the running program. Returns false, and an empty text, if that is not known or
+ * has no room. */
+bool rung_beside_program(char *path, size_t size, const char *tail);
+size_t rung_cpu_threads(void); /* online processors, or RUNG_THREADS when it is set to 1..256 */
 
 /* ---- part: a library of somebody else ---------------------------------------------------------------------- */
 

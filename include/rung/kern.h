@@ -23,6 +23,14 @@ static inline size_t rung_panels_size(size_t inner, size_t cols)
     return (cols + RUNG_PANEL - 1) / RUNG_PANEL * RUNG_PANEL * inner;
 }
 
+/* Rows of memory that will be needed soon: `rows` of `width` floats, `row` apart. A list has RUNG_CHUNK_ERRANDS of
+ * them. */
+typedef struct rung_chunk_rows {
+    const float *at;
+    size_t row, rows, width;
+} rung_chunk_rows;
+#define RUNG_CHUNK_ERRANDS 8
+
 /* y[rows][cols] = (start + bias + x w) factor. Element (i, k) of x is x[i * x_row + k * x_inner], so that x may be the
  * transpose of what is stored. If w_row is 0, w comes in panels, and panel_rows is the number of rows of a strip if
  * that is more than `inner` (0: it is `inner`). Otherwise w is a plain matrix with element (k, c) at panels[k * w_row +
@@ -34,6 +42,7 @@ typedef struct rung_product {
     const float *x, *panels, *start, *bias, *factor;
     size_t rows, cols, inner;
     size_t y_row, x_row, x_inner, w_row, start_row, panel_rows;
+    const rung_chunk_rows *next; /* a list, or NULL; rung_chunk_kernels.product asks for them */
 } rung_product;
 
 typedef enum rung_act {
@@ -154,9 +163,43 @@ typedef struct rung_selective_back {
     float *dh, *drates, *dx, *ddt, *dB, *dC, *dD, *met;
 } rung_selective_back;
 
+/* What n tokens read: o_t = after_t (before_t S^T x_t + the sum over j of pairs_tj values_j). S is in panels of dk rows,
+ * the values are in panels of value_rows rows. Of row t of the pairs the first `inner` elements count; 0: those up to
+ * the end of the eight tokens that t belongs to, at most n. before, after NULL: 1. */
+typedef struct rung_chunk_read {
+    float *o;
+    const float *x, *S, *before, *pairs, *values, *after;
+    size_t o_row, x_row, n, dk, dv, value_rows, inner;
+    rung_chunk_rows next[RUNG_CHUNK_ERRANDS]; /* brought to the second cache meanwhile */
+} rung_chunk_read;
+
+/* What n tokens leave: S_i <- fade_i S_i + the sum over j < n of x_ji values_j, where faded numbers below 2^-102 become
+ * 0. x_ji is x[i x_row + j x_inner], one of which is 1; fade_i is fade[i fade_step], NULL: 1. S is in panels of dk rows,
+ * the values in panels of value_rows rows. */
+typedef struct rung_chunk_leave {
+    float *S;
+    const float *x, *values, *fade;
+    size_t x_row, x_inner, fade_step, n, dk, dv, value_rows;
+    rung_chunk_rows next[RUNG_CHUNK_ERRANDS];
+} rung_chunk_leave;
+
+/* The backward function of crossed_pairs and of the rows of a chunk of RWKV-7 that have faded from its start or to its
+ * end. `reads` and `asks` are the gradients of A and B; from_r and from_a [n][d] those of r_t E_t0 and a_t E_(t-1)0,
+ * to_b and to_k those of b_j and k_j times E up to the end; through [d] is what meets of the state before the chunk and
+ * of the gradient of the state after it. since, until as in channel_decays. Adds to the gradients, which may be NULL.
+ * Rows of inputs and gradients are `row` apart. */
+typedef struct rung_crossed_back {
+    const float *r, *a, *b, *k, *w, *reads, *asks, *from_r, *from_a, *to_b, *to_k, *through, *since, *until;
+    float *dr, *da, *db, *dk, *dw;
+    size_t row, n, d;
+} rung_crossed_back;
+
 typedef struct rung_chunk_kernels {
     /* A product without bias and factor, with a stride of x that is 1. The bytes are those of rung_kernels.multiply. */
     void (*product)(const rung_product *p);
+    /* Returns whether all outputs are finite. */
+    bool (*read_state)(const rung_chunk_read *p);
+    void (*leave_state)(const rung_chunk_leave *p);
     /* On rows of n floats, in this order: y = a_t x (y may be x), y += a_t x, out_t = x . y; then element by element, y
      * = x a (y may be x) and y += x a. */
     void (*scale_rows)(float *y, size_t y_row, const float *x, size_t x_row, const float *a, size_t rows, size_t n);
@@ -169,7 +212,10 @@ typedef struct rung_chunk_kernels {
                           size_t rows, size_t n);
     void (*add_products)(float *y, size_t y_row, const float *x, size_t x_row, const float *a, size_t a_row,
                          size_t rows, size_t n);
+    /* For every token t in turn: z += f_t, norm_t = z . p_t. Rows of d floats. */
+    void (*running_norms)(float *norm, float *z, const float *p, const float *f, size_t n, size_t d);
     bool (*finite_rows)(const float *x, size_t x_row, size_t rows, size_t n);
+    void (*exp_rows)(float *y, size_t y_row, const float *x, size_t x_row, size_t rows, size_t n);
     /* y = x + 1 where x > 0, else e^x. The backward function, of one row, adds dy times the slope to dx. */
     void (*elu1)(float *y, size_t y_row, const float *x, size_t x_row, size_t rows, size_t n);
     void (*undo_elu1)(float *dx, const float *x, const float *y, const float *dy, size_t n);
@@ -197,16 +243,18 @@ typedef struct rung_chunk_kernels {
     /* A decay per channel: w has rows of d floats, n <= RUNG_SUBCHUNK. since_t = w_0 ... w_t, until_s = w_(s+1) ...
      * w_(n-1). */
     void (*channel_decays)(float *since, float *until, const float *w, size_t n, size_t d);
-    /* A_ts = sum of q_t E_ts k_s for s <= t, B_ts = -sum of k_t E_ts k_s for s < t (B may be NULL). `faded` has n d
-     * floats, here and below. */
+    /* A_ts = sum of q_t E_ts k_s for s <= t, B_ts = -sum of k_t E_ts k_s for s < t (B may be NULL; with it q_row is
+     * k_row). The rest of RUNG_SUBCHUNK columns becomes 0. */
     void (*channel_pairs)(float *A, float *B, const float *q, size_t q_row, const float *k, size_t k_row,
-                          const float *w, size_t n, size_t d, float *faded);
+                          const float *w, size_t n, size_t d);
     /* A_ts = sum of q_t E_ts b_s for s <= t, B_ts = sum of a_t E_(t-1)s b_s for s < t; and RUNG_SUBCHUNK columns behind
      * them the same with k in the place of b. All others of n rows of RUNG_CHUNK become 0. Rows of w are w_row apart,
      * those of q, a, b and k `row`. */
     void (*crossed_pairs)(float *A, float *B, const float *q, const float *a, const float *b, const float *k,
                           size_t row, const float *w, size_t w_row, size_t n, size_t d);
-    /* The backward function of A or B of channel_pairs, with x = q or k and s + before <= t. Adds to dx, dk and dg. */
+    void (*undo_crossed)(const rung_crossed_back *p);
+    /* The backward function of A or B of channel_pairs, with x = q or k and s + before <= t. Adds to dx, dk and dg.
+     * `faded` has n d floats. */
     void (*undo_channel_pairs)(float *dx, size_t dx_row, float *dk, size_t dk_row, float *dg, size_t dg_row,
                                const float *dA, const float *x, size_t x_row, const float *k, size_t k_row,
                                const float *w, size_t n, size_t d, size_t before, float *faded);

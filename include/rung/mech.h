@@ -105,10 +105,11 @@ typedef struct rung_mech_conf {
     rung_value params[RUNG_PARAM_MAX]; /* parallel to mech->params */
 
     /* What published layers do before and after the mechanism. The model does it, not the mechanism. */
-    size_t conv; /* width of a causal convolution per channel of q, k, v (then silu); 0: none */
-    bool gate;   /* the output of a head is normalised (rms) and multiplied by silu(W x) */
-    bool unit;   /* q and k of a head are scaled to length 1 */
-    bool neg;    /* beta of a delta rule is doubled; with |k| = 1 a transition then has eigenvalues in [-1, 1] */
+    size_t conv;   /* width of a causal convolution per channel of q, k, v (then silu); 0: none */
+    bool gate;     /* the output of a head is normalised (rms) and multiplied by silu(W x) */
+    bool out_gate; /* the output is multiplied by sigmoid(W x); not with gate */
+    bool unit;     /* q and k of a head are scaled to length 1 */
+    bool neg;      /* beta of a delta rule is doubled; with |k| = 1 a transition then has eigenvalues in [-1, 1] */
     /* q and k of a head are divided by the root of their mean square, and multiplied by learnt weights; not with unit */
     bool qk_norm;
     double scale; /* q is multiplied by it, after everything else; 0: by nothing */

@@ -108,6 +108,7 @@ typedef struct rung_attend_run {
 
 /* Softmax attention of up to RUNG_ATTEND_LANES queries, one lane each. */
 #define RUNG_ATTEND_LANES 64
+#define RUNG_ATTEND_KEYS  32 /* are taken at a time */
 typedef struct rung_attend {
     size_t dk, dv, lanes;
     const double *q; /* [dk][RUNG_ATTEND_LANES] */
@@ -116,7 +117,7 @@ typedef struct rung_attend {
     bool two_pass;   /* true: find the largest score first; false: online softmax */
     double *scratch; /* RUNG_ATTEND_SCRATCH(dk, dv) elements */
 } rung_attend;
-#define RUNG_ATTEND_SCRATCH(dk, dv) (((dk) + (dv)) * (RUNG_ATTEND_LANES + 1) + 8)
+#define RUNG_ATTEND_SCRATCH(dk, dv) (((dk) + (dv) + 3) * (RUNG_ATTEND_LANES + 2 * RUNG_ATTEND_KEYS) + 64)
 
 /* Operations on n lanes, element by element. `out` may be an input. Lanes are independent, so the vector width never
  * affects a result: every instruction set gives the same bits as the functions above. r() rounds. */

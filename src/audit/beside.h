@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * Inside: what stands beside this program, and other programs in directories of their own.
+ * Inside: other programs, run in directories of their own.
  */
 #ifndef RUNG_AUDIT_BESIDE_H
 #define RUNG_AUDIT_BESIDE_H
 
 #include "rung/base.h"
-
-/* The path of `tail` in the directory of this program; "" if that is not known or too long. */
-void audit_beside(char *path, size_t size, const char *tail);
-
-/* ---- run_program.c ---- */
 
 enum { AUDIT_ABSENT = 127 }; /* the exit code of a program that is not there */
 

@@ -45,7 +45,7 @@ static rung_status find_proofs(char *path, size_t size, rung_error *err)
         return rung_fail(err, RUNG_SYSTEM, "RUNG_PROOFS is %s, which has no Instance.vo; run `make -C` there", given);
     }
     for (size_t i = 0; i < RUNG_COUNT(places); i++) {
-        audit_beside(path, size, places[i]);
+        (void)rung_beside_program(path, size, places[i]);
         if (has(path, "Instance.vo")) return RUNG_OK;
         if (!sources[0] && has(path, "Instance.v")) snprintf(sources, sizeof sources, "%s", path);
     }

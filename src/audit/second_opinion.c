@@ -12,22 +12,10 @@
 #include "beside.h"
 #include "rung/audit.h"
 
-void audit_beside(char *path, size_t size, const char *tail)
-{
-    ssize_t length = readlink("/proc/self/exe", path, size - 1);
-    path[length > 0 ? length : 0] = '\0';
-    char *slash = strrchr(path, '/');
-    size_t room = slash ? size - (size_t)(slash + 1 - path) : 0;
-    if (room > strlen(tail))
-        memcpy(slash + 1, tail, strlen(tail) + 1);
-    else
-        path[0] = '\0';
-}
-
 /* Beside this program, else by its name, in PATH. */
 static const char *find_checker(char *path, size_t size)
 {
-    audit_beside(path, size, "rung-check");
+    (void)rung_beside_program(path, size, "rung-check");
     return access(path, X_OK) == 0 ? path : "rung-check";
 }
 

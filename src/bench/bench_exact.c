@@ -19,7 +19,7 @@ _Static_assert(RUNG_COUNT(standard) <= RUNG_BENCH_FORMATS_MAX, "the record has r
 /* Floats of at most 10 mantissa bits have table and fp32 lanes to themselves. */
 static double bar_of(const rung_fmt *fmt)
 {
-    return fmt->kind == RUNG_FMT_FLOAT && fmt->mantissa_bits <= 10 ? 8 : 16;
+    return fmt->kind == RUNG_FMT_FLOAT && fmt->mantissa_bits <= 10 ? 3.5 : 8;
 }
 
 /* ---- one layer, one head --------------------------------------------------------------------------------------- */

@@ -434,6 +434,9 @@ static onnx_value one_group(exporter *e, onnx_value h, const rung_mech_conf *con
     }
     finish_decays(e, in, conf, prefix);
     onnx_value out = mechanism(e, in, conf);
+    char name[NAME_LEN + 16];
+    snprintf(name, sizeof name, "%s.gate", prefix);
+    if (conf->out_gate) return mul(e, out, ONNX(&e->g, "Sigmoid", linear(e, h, name)));
     return conf->gate ? gate(e, out, h, conf, prefix) : out;
 }
 
@@ -559,8 +562,8 @@ static void check_group(exporter *e, const rung_mech_conf *conf, size_t layer)
 
 static void check_model(exporter *e)
 {
-    static const char *const known[] = {"W",    "phi", "norm",   "dk",    "dv", "conv", "gate",
-                                        "unit", "neg", "qknorm", "scale", "kv", NULL};
+    static const char *const known[] = {"W",    "phi", "norm",   "dk",    "dv", "conv",    "gate",
+                                        "unit", "neg", "qknorm", "scale", "kv", "outgate", NULL};
     for (size_t i = 0; i < e->arch->layer_count; i++)
         for (size_t g = 0; g < e->arch->layer[i].group_count; g++) check_group(e, &e->arch->layer[i].group[g], i);
     if (e->status == RUNG_OK) fail(e, export_check_keys(e->arch, known, "ONNX", e->err));

@@ -382,17 +382,49 @@ static rung_status json_check_keys(const json_reader *r, const char *const *know
     return RUNG_OK;
 }
 
+static rung_status json_positive(double *out, const json_reader *r, const char *key)
+{
+    RUNG_TRY(json_real(out, r, key, 0));
+    if (*out > 0 && isfinite(*out)) return RUNG_OK;
+    return rung_fail(r->err, RUNG_INPUT, "%s: \"%s\" of a rotation is not a number above 0", r->path, key);
+}
+
+/* "type" is the older spelling. */
+static rung_status json_rescaling(foreign_rescaling *out, const json_reader *r)
+{
+    static const char *const kinds[] = {"default", "linear", "llama3", NULL};
+    const char *kind = rung_json_string(rung_json_get(r->root, "rope_type"));
+    if (!kind) kind = rung_json_string(rung_json_get(r->root, "type"));
+    RUNG_TRY(json_must_be(r, "rope_type", kinds));
+    RUNG_TRY(json_must_be(r, "type", kinds));
+    if (!kind || strcmp(kind, "default") == 0) return RUNG_OK;
+    out->kind = strcmp(kind, "linear") == 0 ? FOREIGN_ROTARY_LINEAR : FOREIGN_ROTARY_LLAMA3;
+    RUNG_TRY(json_positive(&out->factor, r, "factor"));
+    if (out->kind == FOREIGN_ROTARY_LINEAR) return RUNG_OK;
+    RUNG_TRY(json_positive(&out->low, r, "low_freq_factor"));
+    RUNG_TRY(json_positive(&out->high, r, "high_freq_factor"));
+    RUNG_TRY(json_positive(&out->original, r, "original_max_position_embeddings"));
+    if (out->low < out->high) return RUNG_OK;
+    return rung_fail(r->err, RUNG_INPUT, "%s: \"low_freq_factor\" is not below \"high_freq_factor\"", r->path);
+}
+
 /* {"rope_type": "default", "rope_theta": ...}: the form of newer files, and of rope_scaling. */
 static rung_status json_rotation(foreign_shape *s, const json_reader *r, const char *key)
 {
-    static const char *const known[] = {"rope_type", "type", "rope_theta", NULL}, *const plain[] = {"default", NULL};
+    static const char *const known[] = {"rope_type",
+                                        "type",
+                                        "rope_theta",
+                                        "factor",
+                                        "low_freq_factor",
+                                        "high_freq_factor",
+                                        "original_max_position_embeddings",
+                                        NULL};
     if (json_absent(r, key)) return RUNG_OK;
     const json_reader inner = {rung_json_get(r->root, key), r->path, r->err};
     if (rung_json_kind_of(inner.root) != RUNG_JSON_OBJECT)
         return rung_fail(r->err, RUNG_INPUT, "%s: \"%s\" is not an object", r->path, key);
-    RUNG_TRY(json_must_be(&inner, "rope_type", plain));
-    RUNG_TRY(json_must_be(&inner, "type", plain));
     RUNG_TRY(json_check_keys(&inner, known));
+    RUNG_TRY(json_rescaling(&s->rescaling, &inner));
     return json_real(&s->rotary_base, &inner, "rope_theta", s->rotary_base);
 }
 

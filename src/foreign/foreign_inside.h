@@ -48,6 +48,13 @@ typedef struct foreign_names {
 /* What the published program does with a bias: it adds one if the file has it (llama.cpp), adds one always, or has none. */
 typedef enum foreign_bias { FOREIGN_BIAS_IF_PRESENT, FOREIGN_BIAS_ALWAYS, FOREIGN_BIAS_NEVER } foreign_bias;
 
+/* How the angles of a rotation are rescaled. linear: all are divided by factor. llama3: those whose wave is longer than
+ * original / low are; those shorter than original / high are not, and there is a ramp between. */
+typedef struct foreign_rescaling {
+    enum { FOREIGN_ROTARY_PLAIN, FOREIGN_ROTARY_LINEAR, FOREIGN_ROTARY_LLAMA3 } kind;
+    double factor, low, high, original;
+} foreign_rescaling;
+
 typedef struct foreign_shape {
     char family[32];
     const foreign_names *names;
@@ -58,6 +65,7 @@ typedef struct foreign_shape {
     size_t window; /* tokens that a query sees; 0: all */
     bool *slides;  /* [layers]: which of them have the window; NULL: all */
     double rotary_base, epsilon;
+    foreign_rescaling rescaling;
     double embed_scale; /* what is read is multiplied by it, after the read-out has been taken from it; 0: nothing is */
     bool qk_norm;
     bool plus_one; /* weights of norms are stored without a one that is added */

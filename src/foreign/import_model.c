@@ -323,7 +323,20 @@ static rung_status copy_layer(importer *m, size_t layer)
 
 /* ---- around the layers ------------------------------------------------------------------------------------------- */
 
-/* cos and sin of position * base^(-2i/dk), rounded once. */
+/* The angle of a position is its number times this, for pair i of a head. */
+static double frequency_of(const foreign_shape *s, size_t i)
+{
+    const foreign_rescaling *r = &s->rescaling;
+    double plain = pow(s->rotary_base, -2 * (double)i / (double)s->head_dim);
+    if (r->kind == FOREIGN_ROTARY_PLAIN) return plain;
+    if (r->kind == FOREIGN_ROTARY_LINEAR) return plain / r->factor;
+    double waves = r->original * plain / (2 * acos(-1)); /* in the original context */
+    double share = (waves - r->low) / (r->high - r->low);
+    share = share < 0 ? 0 : share > 1 ? 1 : share;
+    return (1 - share) * plain / r->factor + share * plain;
+}
+
+/* cos and sin of position * frequency, rounded once. */
 static rung_status make_rotation(importer *m)
 {
     size_t half = m->shape.head_dim / 2, rows = m->spec.max_tokens;
@@ -331,7 +344,7 @@ static rung_status make_rotation(importer *m)
     if (!cosine.value || !sine.value) return RUNG_SYSTEM;
     for (size_t t = 0; t < rows; t++)
         for (size_t i = 0; i < half; i++) {
-            double angle = (double)t * pow(m->shape.rotary_base, -2 * (double)i / (double)m->shape.head_dim);
+            double angle = (double)t * frequency_of(&m->shape, i);
             cosine.value[t * half + i] = (float)cos(angle);
             sine.value[t * half + i] = (float)sin(angle);
         }

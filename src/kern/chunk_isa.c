@@ -148,6 +148,40 @@ static bool finite_rows(const float *x, size_t x_row, size_t rows, size_t n)
     return sum_lanes(&sum) + rest == 0;
 }
 
+/* z in registers over all tokens, a few vectors of it at a time. */
+INLINE void run_norms(float *norm, float *z, const float *p, const float *f, size_t n, size_t row, size_t vectors,
+                      bool first)
+{
+    enum { MOST = 4 };
+    wide sum[MOST];
+    for (size_t v = 0; v < vectors; v++) sum[v] = *(const loose *)(z + v * LANES);
+    for (size_t t = 0; t < n; t++) {
+        wide met = {0};
+        for (size_t v = 0; v < vectors; v++) {
+            sum[v] += *(const loose *)(f + t * row + v * LANES);
+            met += sum[v] * *(const loose *)(p + t * row + v * LANES);
+        }
+        norm[t] = (first ? 0 : norm[t]) + sum_lanes(&met);
+    }
+    for (size_t v = 0; v < vectors; v++) *(loose *)(z + v * LANES) = sum[v];
+}
+
+static void running_norms(float *restrict norm, float *restrict z, const float *restrict p, const float *restrict f,
+                          size_t n, size_t d)
+{
+    size_t i = 0;
+    for (; i + 4 * LANES <= d; i += 4 * LANES) run_norms(norm, z + i, p + i, f + i, n, d, 4, i == 0);
+    for (; i + LANES <= d; i += LANES) run_norms(norm, z + i, p + i, f + i, n, d, 1, i == 0);
+    for (size_t t = 0; i < d && t < n; t++) {
+        float met = i ? norm[t] : 0;
+        for (size_t j = i; j < d; j++) {
+            z[j] += f[t * d + j];
+            met += z[j] * p[t * d + j];
+        }
+        norm[t] = met;
+    }
+}
+
 static void undo_elu1(float *restrict dx, const float *restrict x, const float *restrict y, const float *restrict dy,
                       size_t n)
 {
@@ -305,48 +339,6 @@ static void fade_keys(float *restrict faded, const float *restrict k, const floa
     memcpy(faded + t * d, k, d * sizeof *faded);
 }
 
-/* Multiplies the faded key of a token by one more decay, and then multiplies it with q and k. */
-INLINE void fade_and_meet(float *by_q, float *by_k, float *faded, const float *w, const float *q, const float *k,
-                          size_t d)
-{
-    wide sum_q = {0}, sum_k = {0}, row, a, b, c;
-    size_t i = 0;
-    for (; i + LANES <= d; i += LANES) {
-        row = *(const loose *)(faded + i) * *(const loose *)(w + i);
-        *(loose *)(faded + i) = row;
-        sum_q += *(const loose *)(q + i) * row;
-        if (by_k) sum_k += *(const loose *)(k + i) * row;
-    }
-    if (i < d) {
-        size_t count = d - i;
-        LOAD(row, faded + i, count);
-        LOAD(a, w + i, count);
-        LOAD(b, q + i, count);
-        LOAD(c, k + i, count);
-        row *= a;
-        STORE(faded + i, row, count);
-        sum_q += b * row;
-        sum_k += c * row;
-    }
-    *by_q = sum_lanes(&sum_q);
-    if (by_k) *by_k = -sum_lanes(&sum_k);
-}
-
-static void channel_pairs(float *restrict A, float *restrict B, const float *restrict q, size_t q_row,
-                          const float *restrict k, size_t k_row, const float *restrict w, size_t n, size_t d,
-                          float *restrict faded)
-{
-    for (size_t t = 0; t < n; t++) {
-        const float *query = q + t * q_row, *key = k + t * k_row;
-        for (size_t s = 0; B && s < t; s++)
-            fade_and_meet(A + t * C + s, B + t * C + s, faded + s * d, w + t * d, query, key, d);
-        for (size_t s = 0; !B && s < t; s++)
-            fade_and_meet(A + t * C + s, NULL, faded + s * d, w + t * d, query, key, d);
-        A[t * C + t] = dot(query, key, d);
-        memcpy(faded + t * d, key, d * sizeof *faded);
-    }
-}
-
 /* Forwards over t: adds the contribution of the faded keys to x_t, and the pairs of each decay; those with s < r are
  * added first. */
 static void undo_pairs_forward(float *restrict dx, size_t dx_row, float *restrict dg, size_t dg_row,
@@ -431,6 +423,8 @@ static void sum_channel_decays(float *restrict dg, size_t dg_row, const float *r
 
 const rung_chunk_kernels ISA(rung_chunk_kernels) = {
     .product = ISA(rung_small_product),
+    .read_state = ISA(rung_read_state),
+    .leave_state = ISA(rung_leave_state),
     .scale_rows = scale_rows,
     .add_rows = add_rows,
     .fade_rows = fade_rows,
@@ -439,6 +433,8 @@ const rung_chunk_kernels ISA(rung_chunk_kernels) = {
     .add_products = add_products,
     .finite_rows = finite_rows,
     .elu1 = ISA(rung_elu1),
+    .exp_rows = ISA(rung_exp_rows),
+    .running_norms = running_norms,
     .undo_elu1 = undo_elu1,
     .pair_decays = pair_decays,
     .mask_pairs = mask_pairs,
@@ -448,8 +444,9 @@ const rung_chunk_kernels ISA(rung_chunk_kernels) = {
     .sum_levels = sum_levels,
     .solve_block = solve_block,
     .channel_decays = channel_decays,
-    .channel_pairs = channel_pairs,
+    .channel_pairs = ISA(rung_channel_pairs),
     .crossed_pairs = ISA(rung_crossed_pairs),
+    .undo_crossed = ISA(rung_undo_crossed),
     .undo_channel_pairs = undo_channel_pairs,
     .sum_channel_decays = sum_channel_decays,
     .selective_scan = ISA(rung_selective_scan),

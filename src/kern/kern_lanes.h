@@ -92,6 +92,12 @@ INLINE lanes zero_below(lanes v, lanes x, float least)
     return _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(x, _mm512_set1_ps(least), _CMP_NLT_UQ), v);
 }
 
+/* v, or 0 where |v| < least. */
+INLINE lanes zero_tiny(lanes v, float least)
+{
+    return _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(_mm512_abs_ps(v), _mm512_set1_ps(least), _CMP_NLT_UQ), v);
+}
+
 #elif defined(__AVX2__)
 
 enum { LANES = 8 };
@@ -165,6 +171,12 @@ INLINE lanes raise_by(lanes x, lanes n)
 INLINE lanes zero_below(lanes v, lanes x, float least)
 {
     return _mm256_and_ps(v, _mm256_cmp_ps(x, _mm256_set1_ps(least), _CMP_NLT_UQ));
+}
+
+INLINE lanes zero_tiny(lanes v, float least)
+{
+    lanes size = _mm256_andnot_ps(_mm256_set1_ps(-0.0f), v);
+    return _mm256_and_ps(v, _mm256_cmp_ps(size, _mm256_set1_ps(least), _CMP_NLT_UQ));
 }
 
 #elif defined(RUNG_NEON)
@@ -243,6 +255,11 @@ INLINE lanes zero_below(lanes v, lanes x, float least)
     return vreinterpretq_f32_u32(vbicq_u32(vreinterpretq_u32_f32(v), vcltq_f32(x, vdupq_n_f32(least))));
 }
 
+INLINE lanes zero_tiny(lanes v, float least)
+{
+    return zero_below(v, vabsq_f32(v), least);
+}
+
 #else
 
 /* The readable version: a lane is a float, and fmaf() rounds once on every machine. */
@@ -317,6 +334,11 @@ INLINE lanes raise_by(lanes x, lanes n)
 INLINE lanes zero_below(lanes v, lanes x, float least)
 {
     return x < least ? 0 : v;
+}
+
+INLINE lanes zero_tiny(lanes v, float least)
+{
+    return fabsf(v) < least ? 0 : v;
 }
 
 #endif

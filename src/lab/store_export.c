@@ -241,7 +241,8 @@ rung_status rung_store_export_head(rung_store_export *x, rung_error *err)
     rung_buf_puts(&x->text, "id");
     if (x->metrics) {
         rung_buf_puts(&x->text, ",step");
-        for (size_t i = 0; i < RUNG_COUNT(metric_names); i++) rung_buf_printf(&x->text, ",%s", metric_names[i]);
+        for (size_t i = 0; i < RUNG_COUNT(metric_names); i++) /* beside the key "rate" of the run */
+            rung_buf_printf(&x->text, ",%s", strcmp(metric_names[i], "rate") == 0 ? "step_rate" : metric_names[i]);
     }
     for (size_t i = 0; i < x->keys; i++) {
         rung_buf_putc(&x->text, ',');

@@ -159,17 +159,11 @@ static void read_all_f32(float *o, const float *S, const float *z, const float *
     }
 }
 
-static void chunk_f32(float *o, float *S, float *z, linear_chunk *c)
+/* Returns whether o is finite. */
+static bool chunk_f32(float *o, const float *S, const float *z, const linear_chunk *c)
 {
-    rung_linear_chunk_read(o, S, c);
     rung_linear_chunk_norms(c, z, true);
-    if (z) rung_chunk_kernels_get()->scale_rows(o, c->v_row, o, c->v_row, c->inverse, c->n, c->dv);
-}
-
-/* Asks for some rows of the next chunk, `next` tokens, if it has any. */
-static void fetch_next(const float *x, size_t row, size_t width, size_t next, const linear_chunk *c)
-{
-    chunk_fetch(x + c->n * row, row, next, width);
+    return rung_linear_chunk_read(o, S, z, c);
 }
 
 /* Below so many tokens the token loop is faster than opening and closing the state. */
@@ -189,19 +183,14 @@ static void scan_f32(float *o, float *state, const float *const *in, size_t pos,
     rung_chunk_open(S, own, c.r, c.dv);
     for (size_t t = 0; t < tokens; t += CHUNK) {
         rung_linear_chunk_rows(&c, in, t, tokens, head, conf);
-        size_t next = size_min(CHUNK, tokens - t - c.n);
+        c.next = size_min(CHUNK, tokens - t - c.n);
         rung_linear_chunk_enter(&c, conf, conf->causal);
-        fetch_next(c.k, c.q_row, conf->dk, next, &c);
-        fetch_next(c.q, c.q_row, conf->causal ? conf->dk : 0, next, &c);
-        if (conf->causal) chunk_f32(out + t * c.v_row, S, z, &c);
-        fetch_next(c.v, c.v_row, c.dv, next, &c);
-        if (conf->causal) fetch_next(out + t * c.v_row, c.v_row, c.dv, next, &c);
-        if (conf->causal && !rung_chunk_kernels_get()->finite_rows(out + t * c.v_row, c.v_row, c.n, c.dv)) {
+        if (!conf->causal || chunk_f32(out + t * c.v_row, S, z, &c)) {
+            rung_linear_chunk_leave(S, z, conf->causal, conf->causal ? out + t * c.v_row : NULL, &c);
+        } else {
             rung_chunk_close(own, S, c.r, c.dv);
             walk_f32(o, state, in, t, t + c.n, head, conf, scratch_);
             rung_chunk_open(S, own, c.r, c.dv);
-        } else {
-            rung_linear_chunk_leave(S, z, &c);
         }
     }
     rung_chunk_close(own, S, c.r, c.dv);

@@ -13,12 +13,13 @@
 size_t rung_linear_chunk_size(const rung_mech_conf *conf)
 {
     size_t r = rung_linear_features(conf);
-    return 3 * CHUNK * r + rung_panels_size(CHUNK, conf->dv) + PAIRS + 3 * CHUNK;
+    return (3 * CHUNK + 1) * r + rung_panels_size(CHUNK, conf->dv) + PAIRS + 3 * CHUNK;
 }
 
 linear_chunk rung_linear_chunk_new(const rung_mech_conf *conf, float *scratch)
 {
     linear_chunk c = {.r = rung_linear_features(conf),
+                      .key_width = conf->dk,
                       .dv = conf->dv,
                       .q_row = conf->heads * conf->dk,
                       .v_row = conf->heads * conf->dv,
@@ -30,6 +31,7 @@ linear_chunk rung_linear_chunk_new(const rung_mech_conf *conf, float *scratch)
     c.norm = c.A + PAIRS;
     c.inverse = c.norm + CHUNK;
     c.one = c.inverse + CHUNK;
+    c.z = c.one + CHUNK;
     for (size_t t = 0; t < CHUNK; t++) c.one[t] = 1;
     return c;
 }
@@ -65,25 +67,66 @@ void rung_linear_chunk_enter(const linear_chunk *c, const rung_mech_conf *conf, 
     rung_chunk_kernels_get()->mask_pairs(c->A, NULL, c->n, 0, 1);
 }
 
-void rung_linear_chunk_read(float *o, const float *S, const linear_chunk *c)
+/* The rows of x that follow those of the chunk. */
+static rung_chunk_rows rows_after(const float *x, size_t row, size_t width, const linear_chunk *c)
 {
-    rung_chunk_product(o, c->v_row, chunk_rows(c->p, c->r), S, c->r, c->n, c->dv, c->r, false);
-    rung_chunk_lower(o, c->v_row, c->A, c->values, c->n, c->dv);
+    return (rung_chunk_rows){x ? x + c->n * row : NULL, row, x ? c->next : 0, width};
+}
+
+bool rung_linear_chunk_read(float *o, const float *S, bool divides, const linear_chunk *c)
+{
+    size_t width = c->key_width;
+    return rung_chunk_kernels_get()->read_state(
+        &(rung_chunk_read){.o = o,
+                           .x = c->p,
+                           .S = S,
+                           .pairs = c->A,
+                           .values = c->values,
+                           .after = divides ? c->inverse : NULL,
+                           .o_row = c->v_row,
+                           .x_row = c->r,
+                           .n = c->n,
+                           .dk = c->r,
+                           .dv = c->dv,
+                           .value_rows = c->n,
+                           .next = {rows_after(c->k, c->q_row, width, c), rows_after(c->q, c->q_row, width, c)}});
+}
+
+static void invert_norms(const linear_chunk *c)
+{
+    for (size_t t = 0; t < c->n; t++) c->inverse[t] = 1 / c->norm[t];
 }
 
 void rung_linear_chunk_norms(const linear_chunk *c, const float *z, bool inside)
 {
-    if (!z) return;
-    float pairs[CHUNK] = {0};
     const rung_chunk_kernels *kern = rung_chunk_kernels_get();
-    kern->dot_rows(c->norm, c->p, c->r, z, 0, c->n, c->r);
-    if (inside) kern->dot_rows(pairs, c->A, CHUNK, c->one, 0, c->n, CHUNK);
-    for (size_t t = 0; t < c->n; t++) c->norm[t] += pairs[t];
-    for (size_t t = 0; t < c->n; t++) c->inverse[t] = 1 / c->norm[t];
+    if (!z) return;
+    if (inside) {
+        memcpy(c->z, z, c->r * sizeof *z);
+        kern->running_norms(c->norm, c->z, c->p, c->f, c->n, c->r);
+    } else {
+        kern->dot_rows(c->norm, c->p, c->r, z, 0, c->n, c->r);
+    }
+    invert_norms(c);
 }
 
-void rung_linear_chunk_leave(float *S, float *z, const linear_chunk *c)
+void rung_linear_chunk_leave(float *S, float *z, bool counted, const float *o, const linear_chunk *c)
 {
-    rung_chunk_absorb(S, chunk_rows(c->f, c->r), c->values, c->n, c->r, c->dv);
-    if (z) rung_chunk_kernels_get()->add_rows(z, 0, c->f, c->r, c->one, c->n, c->r);
+    bool columns = counted; /* the transposed features are there */
+    rung_chunk_kernels_get()->leave_state(
+        &(rung_chunk_leave){.S = S,
+                            .x = columns ? c->flipped : c->f,
+                            .values = c->values,
+                            .x_row = columns ? RUNG_PANEL : 1,
+                            .x_inner = columns ? 1 : c->r,
+                            .n = c->n,
+                            .dk = c->r,
+                            .dv = c->dv,
+                            .value_rows = c->n,
+                            .next = {rows_after(c->v, c->v_row, c->dv, c), rows_after(o, c->v_row, c->dv, c),
+                                     rows_after(o ? NULL : c->k, c->q_row, c->key_width, c)}});
+    if (z && counted)
+        memcpy(z, c->z, c->r * sizeof *z);
+    else if (z)
+        rung_chunk_kernels_get()->add_rows(z, 0, c->f, c->r, c->one, c->n, c->r);
 }

@@ -87,24 +87,12 @@ static void walk_f32(float *o, float *S, const float *const *in, size_t from, si
     }
 }
 
-/* The rows of x that follow those of the chunk; `next` of them, each of `width` numbers, are wanted. */
-static void fetch_next(const float *x, size_t row, size_t width, size_t next, const matrix_chunk *c)
+/* Returns whether o is finite. */
+static bool read_chunk(float *o, const float *S, matrix_chunk *c, const rung_mech_conf *conf)
 {
-    if (x) chunk_fetch(x + c->n * row, row, next, width);
-}
-
-/* o of a chunk, and between the products what the next one reads. */
-static void read_chunk(float *o, const float *S, matrix_chunk *c, size_t next, const rung_mech_conf *conf)
-{
-    const rows_f32 *r = &c->r;
     rung_matrix_chunk_pairs(c, conf->causal);
-    fetch_next(r->q, r->key_row, conf->causal ? c->dk : 0, next, c);
-    fetch_next(r->g, r->g_row, rung_matrix_decay_size(conf), next, c);
-    rung_matrix_chunk_values(c, r->v, S);
-    fetch_next(r->k, r->key_row, c->dk, next, c);
-    if (conf->causal) rung_matrix_chunk_read(o, S, c);
-    fetch_next(r->v, r->value_row, c->dv, next, c);
-    if (conf->causal) fetch_next(o, r->value_row, c->dv, next, c);
+    rung_matrix_chunk_values(c, c->r.v, S);
+    return !conf->causal || rung_matrix_chunk_read(o, S, c);
 }
 
 /* For fewer tokens the loop over tokens is faster than opening and closing the state. */
@@ -121,16 +109,17 @@ static void scan_f32(float *o, float *state, const float *const *in, size_t pos,
         return;
     }
     matrix_chunk c = rung_matrix_chunk_new(conf, scratch_);
+    c.scans = true;
     rung_chunk_open(S, own, dk, dv);
     for (size_t t = 0; t < tokens; t += CHUNK) {
         rung_matrix_chunk_rows(&c, in, t, tokens, head, conf);
-        read_chunk(out + t * row, S, &c, size_min(CHUNK, tokens - t - c.n), conf);
-        if (conf->causal && !rung_chunk_kernels_get()->finite_rows(out + t * row, row, c.n, dv)) {
+        c.next = size_min(CHUNK, tokens - t - c.n);
+        if (read_chunk(out + t * row, S, &c, conf)) {
+            rung_matrix_chunk_leave(S, conf->causal ? out + t * row : NULL, &c);
+        } else {
             rung_chunk_close(own, S, dk, dv);
             walk_f32(out, own, in, t, t + c.n, head, conf, scratch_);
             rung_chunk_open(S, own, dk, dv);
-        } else {
-            rung_matrix_chunk_leave(S, &c);
         }
     }
     rung_chunk_close(own, S, dk, dv);

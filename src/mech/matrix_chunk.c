@@ -82,10 +82,15 @@ static void minus_one(float *a, size_t n)
     for (size_t t = 0; t < n; t++) a[t] = -1;
 }
 
-static void enter_plain(matrix_chunk *c)
+static void enter_rows(matrix_chunk *c)
 {
     c->from_q = chunk_rows(c->r.q, c->r.key_row);
     c->to_k = chunk_rows(c->r.k, c->r.key_row);
+}
+
+static void enter_plain(matrix_chunk *c)
+{
+    enter_rows(c);
     if (!c->kind.corrects) return;
     minus_one(c->start, c->n);
     rung_chunk_kernels_get()->scale_rows(c->faded_k, c->dk, c->r.k, c->r.key_row, c->start, c->n, c->dk);
@@ -100,6 +105,10 @@ static void enter_head(matrix_chunk *c, bool reads)
     kern->pair_decays(c->E, c->w, n);
     for (size_t t = 0; t < n; t++) c->start[t] = c->w[t] * (t ? c->start[t - 1] : 1);
     memcpy(c->end, c->E + (n - 1) * CHUNK, n * sizeof *c->end);
+    if (c->scans && !c->kind.corrects) {
+        enter_rows(c);
+        return;
+    }
     if (reads) kern->scale_rows(c->faded_q, dk, c->r.q, c->r.key_row, c->start, n, dk);
     kern->scale_rows(c->ended_k, dk, c->r.k, c->r.key_row, c->end, n, dk);
     if (!c->kind.corrects) return;
@@ -115,6 +124,7 @@ static void enter_pairs(matrix_chunk *c, bool reads)
     const float *E = c->kind.decay == DECAY_HEAD ? c->E : NULL;
     if (!reads && !c->kind.corrects) return;
     rung_kernels_get()->pack(c->keys, c->r.k, c->dk, c->n, 1, c->r.key_row);
+    if (c->to_k.at == c->r.k) c->to_k = chunk_columns(c->keys, RUNG_PANEL);
     if (reads) {
         rung_chunk_pairs(c->A, chunk_rows(c->r.q, c->r.key_row), c->keys, c->n, c->dk);
         kern->mask_pairs(c->A, E, c->n, 0, 1);
@@ -136,7 +146,7 @@ static void enter_channels(matrix_chunk *c, bool reads)
 {
     const rung_chunk_kernels *kern = rung_chunk_kernels_get();
     size_t n = c->n, dk = c->dk;
-    for (size_t t = 0; t < n; t++) rung_kernels_get()->exp(c->w + t * dk, c->r.g + t * c->r.g_row, dk);
+    kern->exp_rows(c->w, dk, c->r.g, c->r.g_row, n, dk);
     for (size_t part = 0; part < 2 && chunk_part(c, part); part++) {
         size_t at = part * SUBCHUNK * dk;
         kern->channel_decays(c->since + at, c->until + at, c->w + at, chunk_part(c, part), dk);
@@ -160,7 +170,7 @@ static void enter_channel_pairs(matrix_chunk *c, bool reads)
     for (size_t part = 0; (reads || c->kind.corrects) && part < 2 && chunk_part(c, part); part++) {
         size_t t = part * SUBCHUNK, diagonal = t * CHUNK + t;
         kern->channel_pairs(c->A + diagonal, c->kind.corrects ? c->B + diagonal : NULL, c->r.q + t * row, row,
-                            c->r.k + t * row, row, c->w + t * dk, chunk_part(c, part), dk, c->faded);
+                            c->r.k + t * row, row, c->w + t * dk, chunk_part(c, part), dk);
     }
     if (!second) return;
     if (reads || c->kind.corrects) /* whole panels take less time than half of one and zeros */
@@ -189,6 +199,19 @@ static void begin_rest(const matrix_chunk *c, const float *v, const float *S)
     if (S) rung_chunk_product(c->rest, wide, c->from_k, S, c->dk, c->n, c->dv, c->dk, true);
 }
 
+/* Whether the values fade to the end of the chunk instead of the keys, into c->rest, and the outputs from its start
+ * instead of the queries. This leaves out the copies of keys and queries. */
+static bool ends_values(const matrix_chunk *c)
+{
+    return c->scans && c->kind.decay == DECAY_HEAD && !c->kind.corrects;
+}
+
+static void end_values(const matrix_chunk *c)
+{
+    for (size_t at = 0; at < rung_panels_size(c->n, c->dv); at += c->n * RUNG_PANEL)
+        rung_chunk_kernels_get()->scale_rows(c->rest + at, RUNG_PANEL, c->u + at, RUNG_PANEL, c->end, c->n, RUNG_PANEL);
+}
+
 void rung_matrix_chunk_values(matrix_chunk *c, const float *v, const float *S)
 {
     if (c->kind.corrects) {
@@ -196,6 +219,7 @@ void rung_matrix_chunk_values(matrix_chunk *c, const float *v, const float *S)
         rung_chunk_solve(c->u, c->rest, c->B, c->beta, c->n, c->dv, false);
     } else if (v) {
         rung_kernels_get()->pack(c->u, v, c->n, c->dv, c->r.value_row, 1);
+        if (ends_values(c)) end_values(c);
     }
 }
 
@@ -222,10 +246,31 @@ void rung_matrix_chunk_enter(matrix_chunk *c, const float *S, bool reads)
     rung_matrix_chunk_values(c, c->r.v, S);
 }
 
-void rung_matrix_chunk_read(float *o, const float *S, const matrix_chunk *c)
+/* The rows of x that follow those of the chunk. */
+static rung_chunk_rows rows_after(const float *x, size_t row, size_t width, const matrix_chunk *c)
 {
-    rung_chunk_product(o, c->r.value_row, c->from_q, S, c->dk, c->n, c->dv, c->dk, false);
-    rung_chunk_lower(o, c->r.value_row, c->A, c->u, c->n, c->dv);
+    return (rung_chunk_rows){x ? x + c->n * row : NULL, row, x ? c->next : 0, width};
+}
+
+bool rung_matrix_chunk_read(float *o, const float *S, const matrix_chunk *c)
+{
+    const rows_f32 *r = &c->r;
+    size_t decays = c->kind.decay == DECAY_CHANNEL ? c->dk : 0;
+    return rung_chunk_kernels_get()->read_state(
+        &(rung_chunk_read){.o = o,
+                           .x = c->from_q.at,
+                           .S = S,
+                           .before = ends_values(c) ? c->start : NULL,
+                           .pairs = c->A,
+                           .values = c->u,
+                           .o_row = c->r.value_row,
+                           .x_row = c->from_q.row,
+                           .n = c->n,
+                           .dk = c->dk,
+                           .dv = c->dv,
+                           .value_rows = c->n,
+                           .next = {rows_after(r->k, r->key_row, c->dk, c), rows_after(r->q, r->key_row, c->dk, c),
+                                    rows_after(decays ? r->g : NULL, r->g_row, decays, c)}});
 }
 
 void rung_matrix_chunk_fade(float *S, const matrix_chunk *c)
@@ -234,9 +279,26 @@ void rung_matrix_chunk_fade(float *S, const matrix_chunk *c)
     if (c->kind.decay == DECAY_CHANNEL) rung_chunk_fade(S, c->whole, true, c->dk, c->dv);
 }
 
-void rung_matrix_chunk_leave(float *S, const matrix_chunk *c)
+void rung_matrix_chunk_leave(float *S, const float *o, const matrix_chunk *c)
 {
+    const rows_f32 *r = &c->r;
+    size_t decays = c->kind.decay == DECAY_CHANNEL ? c->dk : 0;
+    static const size_t fade_steps[] = {[DECAY_CHANNEL] = 1};
+    const float *fades[] = {[DECAY_HEAD] = c->start + c->n - 1, [DECAY_CHANNEL] = c->whole};
     assert(c->n > 0 && c->n <= CHUNK);
-    rung_matrix_chunk_fade(S, c);
-    rung_chunk_absorb(S, c->to_k, c->u, c->n, c->dk, c->dv);
+    rung_chunk_kernels_get()->leave_state(
+        &(rung_chunk_leave){.S = S,
+                            .x = c->to_k.at,
+                            .values = ends_values(c) ? c->rest : c->u,
+                            .fade = fades[c->kind.decay],
+                            .x_row = c->to_k.inner,
+                            .x_inner = c->to_k.row,
+                            .fade_step = fade_steps[c->kind.decay],
+                            .n = c->n,
+                            .dk = c->dk,
+                            .dv = c->dv,
+                            .value_rows = c->n,
+                            .next = {rows_after(r->v, r->value_row, c->dv, c), rows_after(o, r->value_row, c->dv, c),
+                                     rows_after(o ? NULL : r->k, r->key_row, c->dk, c),
+                                     rows_after(o || !decays ? NULL : r->g, r->g_row, decays, c)}});
 }

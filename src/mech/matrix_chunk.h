@@ -56,6 +56,8 @@ typedef struct matrix_chunk {
     rows_f32 r;
     size_t n, dk, dv;
     matrix_kind kind;
+    size_t next; /* tokens of the next chunk, whose rows are asked for in time */
+    bool scans;  /* only outputs and states are wanted, no rows for a backward pass */
 
     float *A, *B; /* pairs: k_s . E_ts q_t for s <= t; -k_s . E_ts k_t for s < t (delta rule) */
     float *u;     /* panels of u */
@@ -85,11 +87,11 @@ void rung_matrix_chunk_pairs(matrix_chunk *c, bool reads);
 void rung_matrix_chunk_values(matrix_chunk *c, const float *v, const float *S);
 /* Does both, with the values of the tokens. */
 void rung_matrix_chunk_enter(matrix_chunk *c, const float *S, bool reads);
-/* Computes o_t of all tokens. */
-void rung_matrix_chunk_read(float *o, const float *S, const matrix_chunk *c);
+/* Computes o_t of all tokens; returns whether all are finite. */
+bool rung_matrix_chunk_read(float *o, const float *S, const matrix_chunk *c);
 /* Sets S <- E_C0 S; and computes the state after the chunk. */
 void rung_matrix_chunk_fade(float *S, const matrix_chunk *c);
-void rung_matrix_chunk_leave(float *S, const matrix_chunk *c);
+void rung_matrix_chunk_leave(float *S, const float *o, const matrix_chunk *c);
 
 /* Number of tokens of a subchunk, and the decay until its end. */
 static inline size_t chunk_part(const matrix_chunk *c, size_t part)

@@ -14,19 +14,8 @@
 #include <assert.h>
 #include <string.h>
 
-enum { BOTH = 2 * SUBCHUNK };
+enum { BOTH = RWKV7_BOTH };
 _Static_assert(2 * RUNG_SUBCHUNK == RUNG_CHUNK, "the pairs with s and with v fill a row of pairs");
-
-typedef struct chunk {
-    const float *r, *w, *k, *v, *a, *b;
-    size_t n, dk, dv, key_row, value_row;
-    float *reads, *asks;      /* [SUBCHUNK][CHUNK] pairs that o_t and s_t read: with s, then with v */
-    float *u, *rest;          /* panels of s and v, BOTH rows; [SUBCHUNK][chunk_wide(dv)] s */
-    float *decays;            /* [SUBCHUNK][dk] w */
-    float *since, *until;     /* [SUBCHUNK][dk] E_t0, E_nt */
-    float *faded_r, *faded_a; /* [SUBCHUNK][dk] */
-    float *ended;             /* [BOTH][dk] b, then k, faded to the end */
-} chunk;
 
 size_t rung_rwkv7_chunk_size(const rung_mech_conf *conf)
 {
@@ -35,13 +24,13 @@ size_t rung_rwkv7_chunk_size(const rung_mech_conf *conf)
            rung_panels_size(dk, dv);
 }
 
-static chunk chunk_new(const rung_mech_conf *conf, float *scratch)
+rwkv7_chunk rung_rwkv7_chunk_new(const rung_mech_conf *conf, float *scratch)
 {
-    chunk c = {.dk = conf->dk,
-               .dv = conf->dv,
-               .key_row = conf->heads * conf->dk,
-               .value_row = conf->heads * conf->dv,
-               .reads = scratch};
+    rwkv7_chunk c = {.dk = conf->dk,
+                     .dv = conf->dv,
+                     .key_row = conf->heads * conf->dk,
+                     .value_row = conf->heads * conf->dv,
+                     .reads = scratch};
     size_t rows = SUBCHUNK * c.dk;
     c.asks = c.reads + SUBCHUNK * CHUNK;
     c.u = c.asks + SUBCHUNK * CHUNK;
@@ -55,9 +44,8 @@ static chunk chunk_new(const rung_mech_conf *conf, float *scratch)
     return c;
 }
 
-/* Points it at the tokens from `first` on. */
-static void chunk_at(chunk *c, const float *const *in, size_t first, size_t tokens, size_t head,
-                     const rung_mech_conf *conf)
+void rung_rwkv7_chunk_rows(rwkv7_chunk *c, const float *const *in, size_t first, size_t tokens, size_t head,
+                           const rung_mech_conf *conf)
 {
     size_t key = (first * conf->heads + head) * c->dk, value = (first * conf->heads + head) * c->dv;
     c->n = size_min(SUBCHUNK, tokens - first);
@@ -66,7 +54,7 @@ static void chunk_at(chunk *c, const float *const *in, size_t first, size_t toke
 }
 
 /* Rows of v behind those of s in every panel. The rows that a short chunk leaves are zero. */
-static void enter_values(const chunk *c)
+static void enter_values(const rwkv7_chunk *c)
 {
     size_t n = c->n;
     if (n < SUBCHUNK) memset(c->u, 0, rung_panels_size(BOTH, c->dv) * sizeof *c->u);
@@ -76,13 +64,13 @@ static void enter_values(const chunk *c)
 }
 
 /* The rows of b or of k, faded to the end, or zeros behind the last one. */
-static void end_keys(float *ended, const float *key, const chunk *c)
+static void end_keys(float *ended, const float *key, const rwkv7_chunk *c)
 {
     rung_chunk_kernels_get()->multiply_rows(ended, c->dk, key, c->key_row, c->until, c->dk, c->n, c->dk);
     memset(ended + c->n * c->dk, 0, (SUBCHUNK - c->n) * c->dk * sizeof *ended);
 }
 
-static void enter_decays(const chunk *c)
+static void enter_decays(const rwkv7_chunk *c)
 {
     const rung_chunk_kernels *kern = rung_chunk_kernels_get();
     size_t n = c->n, dk = c->dk, row = c->key_row;
@@ -97,7 +85,7 @@ static void enter_decays(const chunk *c)
 }
 
 /* The triangular system for s: what S_0 and the values give, then the earlier s. Panels have BOTH rows. */
-static void solve(const float *S, const chunk *c)
+static void solve(const float *S, const rwkv7_chunk *c)
 {
     enum { STEP = 8 };
     float one[SUBCHUNK];
@@ -117,50 +105,75 @@ static void solve(const float *S, const chunk *c)
     }
 }
 
-/* Asks for the rows of the next chunk. */
-static void fetch_next(const float *x, size_t row, size_t width, size_t next, const chunk *c)
+void rung_rwkv7_chunk_enter(const float *S, const rwkv7_chunk *c)
 {
-    chunk_fetch(x + c->n * row, row, next, width);
+    enter_values(c);
+    enter_decays(c);
+    solve(S, c);
 }
 
-/* s, and o unless it is NULL. */
-static void read_chunk(float *o, const float *S, size_t next, const chunk *c)
+/* The rows of x of the next chunk. */
+static rung_chunk_rows rows_after(const float *x, size_t row, size_t width, const rwkv7_chunk *c)
+{
+    return (rung_chunk_rows){x ? x + c->n * row : NULL, row, x ? c->next : 0, width};
+}
+
+/* Returns whether o is finite. */
+static bool read_chunk(float *o, const float *S, const rwkv7_chunk *c)
 {
     size_t row = c->key_row, dk = c->dk;
-    enter_values(c);
-    fetch_next(c->v, c->value_row, c->dv, next, c);
-    enter_decays(c);
-    fetch_next(c->w, row, dk, next, c);
-    fetch_next(c->a, row, dk, next, c);
-    solve(S, c);
-    fetch_next(c->b, row, dk, next, c);
-    fetch_next(c->k, row, dk, next, c);
-    if (!o) return;
-    rung_chunk_product(o, c->value_row, chunk_rows(c->faded_r, dk), S, dk, c->n, c->dv, dk, false);
-    rung_chunk_product(o, c->value_row, chunk_rows(c->reads, CHUNK), c->u, BOTH, c->n, c->dv, BOTH, true);
-    fetch_next(c->r, row, dk, next, c);
-    fetch_next(o, c->value_row, c->dv, next, c);
+    return rung_chunk_kernels_get()->read_state(
+        &(rung_chunk_read){.o = o,
+                           .x = c->faded_r,
+                           .S = S,
+                           .pairs = c->reads,
+                           .values = c->u,
+                           .o_row = c->value_row,
+                           .x_row = dk,
+                           .n = c->n,
+                           .dk = dk,
+                           .dv = c->dv,
+                           .value_rows = BOTH,
+                           .inner = BOTH,
+                           .next = {rows_after(c->w, row, dk, c), rows_after(c->a, row, dk, c),
+                                    rows_after(c->b, row, dk, c), rows_after(c->k, row, dk, c)}});
 }
 
-static void leave_chunk(float *S, const chunk *c)
+void rung_rwkv7_chunk_leave(float *S, const float *o, const rwkv7_chunk *c)
 {
-    rung_chunk_fade(S, c->since + (c->n - 1) * c->dk, true, c->dk, c->dv);
-    rung_chunk_absorb(S, chunk_rows(c->ended, c->dk), c->u, BOTH, c->dk, c->dv);
+    size_t row = c->key_row, dk = c->dk;
+    rung_chunk_kernels_get()->leave_state(
+        &(rung_chunk_leave){.S = S,
+                            .x = c->ended,
+                            .values = c->u,
+                            .fade = c->since + (c->n - 1) * c->dk,
+                            .x_row = 1,
+                            .x_inner = c->dk,
+                            .fade_step = 1,
+                            .n = BOTH,
+                            .dk = c->dk,
+                            .dv = c->dv,
+                            .value_rows = BOTH,
+                            .next = {rows_after(c->v, c->value_row, c->dv, c), rows_after(o ? c->r : NULL, row, dk, c),
+                                     rows_after(o, c->value_row, c->dv, c), rows_after(o ? NULL : c->w, row, dk, c),
+                                     rows_after(o ? NULL : c->a, row, dk, c), rows_after(o ? NULL : c->b, row, dk, c),
+                                     rows_after(o ? NULL : c->k, row, dk, c)}});
 }
 
 size_t rung_rwkv7_chunks_f32(float *o, float *state, const float *const *in, size_t first, size_t tokens, size_t head,
                              const rung_mech_conf *conf, float *scratch)
 {
-    chunk c = chunk_new(conf, scratch);
+    rwkv7_chunk c = rung_rwkv7_chunk_new(conf, scratch);
     float *S = c.ended + BOTH * c.dk, *out = o + head * c.dv;
     size_t t = first;
     rung_chunk_open(S, state, c.dk, c.dv);
     while (t < tokens) {
-        chunk_at(&c, in, t, tokens, head, conf);
+        rung_rwkv7_chunk_rows(&c, in, t, tokens, head, conf);
         float *row = conf->causal ? out + t * c.value_row : NULL;
-        read_chunk(row, S, size_min(SUBCHUNK, tokens - t - c.n), &c);
-        if (row && !rung_chunk_kernels_get()->finite_rows(row, c.value_row, c.n, c.dv)) break;
-        leave_chunk(S, &c);
+        c.next = size_min(SUBCHUNK, tokens - t - c.n);
+        rung_rwkv7_chunk_enter(S, &c);
+        if (row && !read_chunk(row, S, &c)) break;
+        rung_rwkv7_chunk_leave(S, row, &c);
         t += c.n;
     }
     rung_chunk_close(state, S, c.dk, c.dv);

@@ -89,6 +89,7 @@ enum {
     COMMON_QKNORM,
     COMMON_SCALE,
     COMMON_KV,
+    COMMON_OUTGATE,
     COMMON_COUNT
 };
 static const rung_param common_params[] = {
@@ -102,6 +103,7 @@ static const rung_param common_params[] = {
                        "1: q and k of a head, normalised (rms), times weights"},
     [COMMON_SCALE] = {"scale", RUNG_PARAM_REAL, 0, 0, 65536, NULL, "factor of q, after length 1 and rotation; 0: none"},
     [COMMON_KV] = {"kv", RUNG_PARAM_INT, 0, 0, (int64_t)RUNG_HEADS_MAX, NULL, "heads of keys and values; 0: all heads"},
+    [COMMON_OUTGATE] = {"outgate", RUNG_PARAM_INT, 0, 0, 1, NULL, "1: output times sigmoid(W x), without a norm"},
     [COMMON_COUNT] = {0},
 };
 
@@ -138,6 +140,7 @@ static void take_common(rung_mech_conf *conf, const rung_value common[COMMON_COU
     conf->dv = common[COMMON_DV].set ? (size_t)common[COMMON_DV].number : defaults->dv;
     conf->conv = (size_t)common[COMMON_CONV].number;
     conf->gate = common[COMMON_GATE].number != 0;
+    conf->out_gate = common[COMMON_OUTGATE].number != 0;
     conf->unit = common[COMMON_UNIT].number != 0;
     conf->neg = common[COMMON_NEG].number != 0;
     conf->qk_norm = common[COMMON_QKNORM].number != 0;
@@ -183,6 +186,7 @@ static rung_status read_mech(parser *p, rung_mech_conf *conf, bool *has_heads)
     if (conf->unit && !has_keys) return expected(p, start, "unit=1 needs a mechanism with q and k");
     if (conf->qk_norm && !has_keys) return expected(p, start, "qknorm=1 needs a mechanism with q and k");
     if (conf->scale > 0 && !has_keys) return expected(p, start, "scale needs a mechanism with q and k");
+    if (conf->gate && conf->out_gate) return expected(p, start, "gate=1 and outgate=1 exclude each other");
     if (conf->unit && conf->qk_norm) return expected(p, start, "unit=1 and qknorm=1 exclude each other");
     if (conf->neg && !has_input(conf, "beta")) return expected(p, start, "neg=1 needs a delta rule, which has beta");
     return RUNG_OK;
@@ -346,6 +350,7 @@ static void print_mech(rung_buf *out, const rung_mech_conf *conf)
     rung_buf_printf(out, ":dk=%zu:dv=%zu", conf->dk, conf->dv);
     if (conf->conv) rung_buf_printf(out, ":conv=%zu", conf->conv);
     if (conf->gate) rung_buf_puts(out, ":gate=1");
+    if (conf->out_gate) rung_buf_puts(out, ":outgate=1");
     if (conf->unit) rung_buf_puts(out, ":unit=1");
     if (conf->neg) rung_buf_puts(out, ":neg=1");
     if (conf->qk_norm) rung_buf_puts(out, ":qknorm=1");

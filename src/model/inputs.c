@@ -174,15 +174,15 @@ void rung_walk_inputs(walk *w, reals in[RUNG_MECH_INPUT_MAX], const group_weight
     store_cache(w, in, conf, state->scales);
 }
 
-/* out = rms(out of a head) * silu(W h). */
+/* out = rms(out of a head) * silu(W h), or out * sigmoid(W h). */
 void rung_walk_gate(walk *w, reals out, const group_weights *group, reals h)
 {
     const rung_mech_conf *conf = group->conf;
     size_t width = conf->heads * conf->dv;
-    if (!conf->gate) return;
+    if (!conf->gate && !conf->out_gate) return;
     walk_linear(w, w->gate, h, &group->gate);
-    w->ops->activate(w->p, w->gate, ACT_SILU, w->tokens * width);
-    w->ops->row_norm(w->p, out, group->gate_norm, w->tokens * conf->heads, conf->dv);
+    w->ops->activate(w->p, w->gate, conf->gate ? ACT_SILU : ACT_SIGMOID, w->tokens * width);
+    if (conf->gate) w->ops->row_norm(w->p, out, group->gate_norm, w->tokens * conf->heads, conf->dv);
     w->ops->multiply(w->p, out, w->gate, w->tokens * width);
     walk_store(w, out, RUNG_QUANTITY_ACT, w->tokens * width);
 }

@@ -186,10 +186,10 @@ static void load_group(loader *l, group_weights *group, const rung_mech_conf *co
         snprintf(name, sizeof name, "layers.%zu.mix.%zu.%s", layer, index, conf->mech->inputs[i].name);
         load_input(l, &group->input[i], name, &conf->mech->inputs[i], conf);
     }
-    if (!conf->gate) return;
+    if (!conf->gate && !conf->out_gate) return;
     snprintf(name, sizeof name, "layers.%zu.mix.%zu.gate", layer, index);
     group->gate = load_linear(l, name);
-    group->gate_norm = load(l, name, "_norm");
+    if (conf->gate) group->gate_norm = load(l, name, "_norm");
 }
 
 static void load_mlp(loader *l, layer_weights *layer, size_t index)

@@ -109,9 +109,10 @@ static void need_group(visitor *v, const rung_mech_conf *conf, size_t layer, siz
         snprintf(name, sizeof name, "layers.%zu.mix.%zu.%s", layer, group, input->name);
         need_input(v, name, input, conf);
     }
-    if (!conf->gate) return;
+    if (!conf->gate && !conf->out_gate) return;
     snprintf(name, sizeof name, "layers.%zu.mix.%zu.gate", layer, group);
     need_linear(v, name, conf->heads * conf->dv, v->spec->d_model);
+    if (conf->out_gate) return;
     tensor_need norm = {.rank = 1, .shape = {conf->dv}, .init = RUNG_INIT_FILL, .fill = 1};
     snprintf(norm.name, sizeof norm.name, "%s_norm", name);
     need(v, norm);

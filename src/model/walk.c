@@ -39,7 +39,7 @@ static widths widths_of(const rung_model *model, size_t pos, size_t tokens)
         for (size_t g = 0; g < arch->layer[i].group_count; g++) {
             const rung_mech_conf *conf = &arch->layer[i].group[g];
             w.scratch = larger(w.scratch, conf->mech->scratch(conf, pos + tokens));
-            if (conf->gate) w.gate = larger(w.gate, conf->heads * conf->dv);
+            if (conf->gate || conf->out_gate) w.gate = larger(w.gate, conf->heads * conf->dv);
             for (size_t k = 0; conf->mech->inputs[k].name; k++) {
                 const rung_mech_input *input = &conf->mech->inputs[k];
                 if (rung_mech_is_constant(input)) continue;

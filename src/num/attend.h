@@ -15,6 +15,7 @@
 /* A table of exp(-x) for a format with Y <= 10, indexed by the upper bits of x as a float. */
 typedef struct exp_codes {
     uint32_t first, last; /* a smaller code has the value of `first`, a larger one that of `last` */
+    float least, most;    /* the numbers of these two codes */
     int shift;            /* code = bits >> shift */
     float value[];        /* [last-first+1] */
 } exp_codes;
@@ -25,9 +26,9 @@ const exp_codes *rung_exp_codes(const rung_fmt *fmt);
 /* What attend_isa.c has found out about the numbers of a job. */
 typedef struct attend_ranges {
     double start; /* a starting maximum that no score is below, and whose difference to any score does not overflow */
-    bool tiny_scores;   /* a product q_i k_i may be below the least normal number */
-    double tiny_weight; /* a weight e below this one may give such a product e v_i; 0: none does */
-    bool watch;         /* a sum might overflow, so the lanes must check */
+    bool careful_scores; /* a product q_i k_i may be below the least normal number, in fixed point outside the range */
+    double tiny_weight;  /* a weight e below this one may give such a product e v_i; 0: none does */
+    bool watch;          /* a sum might overflow, so the lanes must check */
     const exp_codes *codes;
 } attend_ranges;
 
@@ -46,6 +47,15 @@ attend_lanes rung_attend_float_neon, rung_attend_double_neon;
 enum { HAVE_FMA = 1 };
 #else
 enum { HAVE_FMA = 0 };
+#endif
+
+/* The vectors of the lanes. */
+#if defined(__AVX512F__)
+#define VECTOR_BYTES 64
+#elif defined(__AVX2__) && defined(__FMA__)
+#define VECTOR_BYTES 32
+#else
+#define VECTOR_BYTES 16
 #endif
 
 #endif

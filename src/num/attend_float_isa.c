@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * num: softmax attention in lanes of 32 bits: f32, whose operations the machine has, and floats with Y <= 10 and X <=
- * 8, which are computed in fp32 and rounded once more.
+ * num: softmax attention in lanes of 32 bits: f32, whose operations the machine has; floats with Y <= 10 and X <= 8,
+ * which are computed in fp32 and rounded once more; and fixed point with I+F <= 22.
  */
 #include "lanes.h"
 
@@ -10,91 +10,117 @@
 
 #if defined(__AVX2__)
 #include <immintrin.h>
+#elif defined(RUNG_NEON)
+#include <arm_neon.h>
 #endif
 
 typedef float real;
-typedef uint32_t real_bits;
+typedef int32_t real_bits;
 enum { REAL_MANTISSA = 23 };
+typedef float lanes __attribute__((vector_size(VECTOR_BYTES)));
+typedef int32_t places __attribute__((vector_size(VECTOR_BYTES)));
 
-ALWAYS_INLINE float real_fma(float a, float b, float c)
-{
-#if defined(__FMA__) || defined(RUNG_NEON)
-    return __builtin_fmaf(a, b, c);
+#if defined(__AVX512F__)
+#define fma_lanes(a, b, c) _mm512_fmadd_ps(a, b, c)
+#define max_lanes(a, b)    _mm512_max_ps(a, b)
+#define min_lanes(a, b)    _mm512_min_ps(a, b)
+#define is_any(x)          (_mm512_test_epi32_mask((__m512i)(x), (__m512i)(x)) != 0)
+#define farther(a, b)      _mm512_range_ps(a, b, 11) /* the one with the larger magnitude */
+#elif defined(__AVX2__) && defined(__FMA__)
+#define fma_lanes(a, b, c) _mm256_fmadd_ps(a, b, c)
+#define max_lanes(a, b)    _mm256_max_ps(a, b)
+#define min_lanes(a, b)    _mm256_min_ps(a, b)
+#define is_any(x)          (!_mm256_testz_si256((__m256i)(x), (__m256i)(x)))
+#elif defined(RUNG_NEON)
+#define fma_lanes(a, b, c) ((lanes)vfmaq_f32((float32x4_t)(c), (float32x4_t)(a), (float32x4_t)(b)))
+#include "attend_plain.h"
 #else
-    return a * b + c; /* called only where a * b is exact */
+#define fma_lanes(a, b, c) ((a) * (b) + (c)) /* called only where a * b is exact */
+#include "attend_plain.h"
 #endif
-}
 
-/* The context is a table, or the format f32. */
+/* The context is a table, or a format and its route. */
 typedef struct exps {
     const exp_codes *codes;
     const rung_fmt *fmt;
+    route way;
 } exps;
 
-ALWAYS_INLINE void exp_lanes(float *out, const float *gap, const void *context, size_t width);
+/* In place. */
+ALWAYS_INLINE void exp_lanes(lanes *x, size_t count, const void *context);
 
 #include "attend_lanes.h"
 
-/* out[l] = table[index[l]]. Without the pragma the compiler would split the vectors for this. */
-ALWAYS_INLINE void look_up(float *out, const float *table, const int32_t *index, size_t width)
+ALWAYS_INLINE lanes look_up(const float *table, places at)
 {
 #if defined(__AVX512F__)
-    for (size_t l = 0; l < width; l += 16)
-        _mm512_storeu_ps(out + l, _mm512_i32gather_ps(_mm512_loadu_si512(index + l), table, 4));
+    return _mm512_i32gather_ps((__m512i)at, table, 4);
 #elif defined(__AVX2__)
-    for (size_t l = 0; l < width; l += 8)
-        _mm256_storeu_ps(out + l, _mm256_i32gather_ps(table, _mm256_loadu_si256((const __m256i *)(index + l)), 4));
+    return _mm256_i32gather_ps(table, (__m256i)at, 4);
 #else
-    for (size_t l = 0; l < width; l++) out[l] = table[index[l]];
+    lanes out;
+    for (size_t l = 0; l < PER_VECTOR; l++) out[l] = table[at[l]];
+    return out;
 #endif
 }
 
-ALWAYS_INLINE void exp_by_table(float *out, const float *gap, const exp_codes *codes, size_t width)
+/* Positive floats have the order of their bits, so codes can be compared as floats are. */
+ALWAYS_INLINE void exp_by_table(lanes *x, size_t count, const exp_codes *codes)
 {
-    const int32_t first = (int32_t)codes->first, last = (int32_t)codes->last;
+    const lanes first = all_lanes(codes->least), last = all_lanes(codes->most);
+    const float *table = codes->value - codes->first;
     const int shift = codes->shift;
-    int32_t index[WIDE];
-    LANES
-    for (size_t l = 0; l < width; l++) {
-        const int32_t code = (int32_t)((bits_of_real(gap[l]) & 0x7fffffff) >> shift);
-        const int32_t least = code > first ? code : first;
-        index[l] = (least < last ? least : last) - first;
+    for (size_t n = 0; n < count; n++) {
+        const lanes size = size_of(x[n]), inside = min_lanes(max_lanes(size, first), last);
+        x[n] = look_up(table, (places)inside >> shift);
     }
-    look_up(out, codes->value, index, width);
 }
 
-ALWAYS_INLINE void exp_of_f32(float *out, const float *gap, const rung_fmt *fmt, size_t width)
+enum { AT_ONCE = EXP_BLOCK / PER_VECTOR };
+
+ALWAYS_INLINE void exp_in_double(float *out, const float *gap, const rung_fmt *fmt, route way, size_t n)
 {
-    double x[WIDE], y[WIDE];
+    double x[EXP_BLOCK], y[EXP_BLOCK];
     const rung_fmt local = *fmt;
     LANES
-    for (size_t l = 0; l < width; l++) x[l] = (double)gap[l];
-    exp_block(&local, ROUTE_FLOAT, fmt, y, x, width);
+    for (size_t l = 0; l < n; l++) x[l] = (double)gap[l];
+    exp_block(&local, way, fmt, y, x, n);
     LANES
-    for (size_t l = 0; l < width; l++) out[l] = (float)y[l];
+    for (size_t l = 0; l < n; l++) out[l] = (float)y[l];
 }
 
-ALWAYS_INLINE void exp_lanes(float *out, const float *gap, const void *context, size_t width)
+ALWAYS_INLINE void exp_lanes(lanes *x, size_t count, const void *context)
 {
     const exps *by = context;
-    if (by->codes)
-        exp_by_table(out, gap, by->codes, width);
-    else
-        exp_of_f32(out, gap, by->fmt, width);
+    if (by->codes) {
+        exp_by_table(x, count, by->codes);
+        return;
+    }
+    for (size_t n = 0; n < count; n += AT_ONCE) {
+        const size_t vectors = count - n < AT_ONCE ? count - n : AT_ONCE;
+        float row[EXP_BLOCK];
+        memcpy(row, x + n, vectors * sizeof *x);
+        exp_in_double(row, row, by->fmt, by->way, vectors * PER_VECTOR);
+        memcpy(x + n, row, vectors * sizeof *x);
+    }
 }
 
 bool WITH_SUFFIX(rung_attend_float)(const rung_fmt *fmt, double *num, double *den, const rung_attend *job,
                                     const attend_ranges *ranges)
 {
-    const exps table = {.codes = ranges->codes}, f32 = {.fmt = fmt};
-    const grid g = {.unit = (float)ldexp(1.5, REAL_MANTISSA - fmt->mantissa_bits),
-                    .least = (float)fmt->least_normal,
-                    .high = (float)fmt->largest,
-                    .still = 1,
-                    .tiny_weight = (float)ranges->tiny_weight};
-    if (!ranges->codes) return attend_in_lanes(num, den, job, ranges, g, (shape){KIND_NATIVE, TINY_NEVER, false}, &f32);
-    if (fmt->exponent_bits == 8)
-        return attend_in_lanes(num, den, job, ranges, g, (shape){KIND_FLOAT, TINY_FUSED, false}, &table);
-    if (ranges->watch) return attend_in_lanes(num, den, job, ranges, g, (shape){KIND_FLOAT, TINY_GRID, true}, &table);
-    return attend_in_lanes(num, den, job, ranges, g, (shape){KIND_FLOAT, TINY_GRID, false}, &table);
+    const exps table = {.codes = ranges->codes}, f32 = {.fmt = fmt, .way = ROUTE_FLOAT},
+               fixed = {.fmt = fmt, .way = ROUTE_FIXED};
+    grid g = {.low = (float)fmt->smallest,
+              .high = (float)fmt->largest,
+              .still = (float)rung_num_round(fmt, 1),
+              .tiny_weight = (float)ranges->tiny_weight};
+    if (fmt->kind == RUNG_FMT_FIXED) {
+        g.magic = ldexpf(1.5F, REAL_MANTISSA - fmt->fraction_bits);
+        return attend_in_lanes(num, den, job, ranges, g, (shape){KIND_FIXED, false, false}, &fixed);
+    }
+    g.split = ldexpf(1, REAL_MANTISSA - fmt->mantissa_bits) + 1;
+    g.magic = ldexpf(1.5F, REAL_MANTISSA) * (float)fmt->spacing;
+    if (!ranges->codes) return attend_in_lanes(num, den, job, ranges, g, (shape){KIND_NATIVE, false, false}, &f32);
+    if (ranges->watch) return attend_in_lanes(num, den, job, ranges, g, (shape){KIND_FLOAT, true, true}, &table);
+    return attend_in_lanes(num, den, job, ranges, g, (shape){KIND_FLOAT, true, false}, &table);
 }

@@ -105,17 +105,18 @@ static bool know_floats(attend_ranges *ranges, const rung_fmt *fmt, const rung_a
     const int product = largest_of(exponent_above(q.largest * k.largest), emin), scores = product + growth(job->dk, Y);
     const int dens = growth(keys, Y), nums = largest_of(exponent_above(v.largest), emin) + dens;
     const bool far_is_zero = 1.44 * ldexp(1, emax + 1) > Y + 2 - emin;
+    if (exponent_above(k.largest) > limit) return false; /* the lanes multiply keys by up to 2^23 or 2^52 */
     if (product > emax || largest_of(largest_of(scores + 1, dens), nums) > limit) return false;
     if (scores + 1 > emax && !far_is_zero) return false;
     ranges->watch = largest_of(largest_of(scores, dens), nums) > emax;
     ranges->start = -ldexp(1, scores);
-    ranges->tiny_scores = q.least * k.least < 4 * fmt->least_normal; /* 4: a product of doubles may be rounded */
+    ranges->careful_scores = q.least * k.least < 4 * fmt->least_normal; /* 4: a product of doubles may be rounded */
     ranges->tiny_weight = 4 * fmt->least_normal / v.least;
     return true;
 }
 
-/* Fixed point saturates inside the lanes, so only NaN must be excluded. Products need 2^51 units for the magic number
- * (larger ones saturate anyway), and exp needs more than F+1 bits. */
+/* Fixed point saturates inside the lanes, so only NaN must be excluded. Products need 2^51 units for the magic number,
+ * in fp32 2^22 (larger ones saturate anyway), and exp needs more than F+1 bits. A weight is at most 1, so that e v never saturates. */
 static bool know_fixed(attend_ranges *ranges, const rung_fmt *fmt, const rung_attend *job)
 {
     sizes q = look_at_queries(job), k, v;
@@ -124,14 +125,19 @@ static bool know_fixed(attend_ranges *ranges, const rung_fmt *fmt, const rung_at
         return false;
     look_at_keys(&k, &v, &keys, job);
     ranges->start = fmt->smallest;
+    ranges->careful_scores = q.largest * k.largest > fmt->largest;
     return q.largest < INFINITY && k.largest < INFINITY && v.largest < INFINITY;
 }
 
 bool WITH_SUFFIX(rung_attend)(const rung_fmt *fmt, double *num, double *den, const rung_attend *job)
 {
     attend_ranges ranges = {0};
-    if (fmt->kind == RUNG_FMT_FIXED)
-        return know_fixed(&ranges, fmt, job) && WITH_SUFFIX(rung_attend_double)(fmt, num, den, job, &ranges);
+    if (fmt->kind == RUNG_FMT_FIXED) {
+        if (!know_fixed(&ranges, fmt, job)) return false;
+        const bool short_enough = HAVE_FMA && fmt->integer_bits + fmt->fraction_bits <= 22;
+        return (short_enough ? WITH_SUFFIX(rung_attend_float) : WITH_SUFFIX(rung_attend_double))(fmt, num, den, job,
+                                                                                                 &ranges);
+    }
     const bool is_f32 = fmt->exponent_bits == 8 && fmt->mantissa_bits == 23;
     /* Without a fused operation a product of e8mY may lose bits below 2^-126 in fp32, one of e11mY below 2^-1022. */
     const bool narrow = is_f32 || (fmt->mantissa_bits <= 10 && fmt->exponent_bits <= (HAVE_FMA ? 8 : 7));

@@ -40,6 +40,7 @@ static exp_codes *make(const rung_fmt *fmt)
     exp_codes *out = malloc(sizeof *out + (last - first + 1) * sizeof *out->value);
     if (!out) return NULL;
     out->first = first, out->last = last, out->shift = shift;
+    out->least = value_of(first, shift), out->most = value_of(last, shift);
     for (uint32_t code = first; code <= last; code++)
         out->value[code - first] = (float)rung_num_fn(fmt, RUNG_FN_EXP, -(double)value_of(code, shift));
     return out;

@@ -207,11 +207,35 @@ static void take_columns(float *narrow, const float *wide, size_t rows, size_t t
     for (size_t r = 0; r < rows; r++) memcpy(narrow + r * width, wide + r * total + offset, width * sizeof *wide);
 }
 
+/* o sigmoid(W h) */
+static const float *gated_output(slice *s, kept_group *kept, const net_group *group, const float *h)
+{
+    size_t count = s->rows * group->conf->heads * group->conf->dv;
+    train_linear(kept->gate, h, NULL, &s->seen, &group->gate, s->rows);
+    rung_kernels_get()->activate(s->dpart, kept->gate, RUNG_ACT_SIGMOID, count);
+    train_multiply(s->dpart, kept->o, count);
+    return s->dpart;
+}
+
+/* Turns g, the gradient of o sigmoid(W h), into that of o, and adds to dh. */
+static void output_gate_back(slice *s, float *g, const kept_group *kept, const net_group *group, const float *h)
+{
+    size_t count = s->rows * group->conf->heads * group->conf->dv;
+    float *through = s->dhidden;
+    memcpy(through, kept->o, count * sizeof *through);
+    train_multiply(through, g, count); /* the gradient of the sigmoid */
+    rung_kernels_get()->activate_back(through, kept->gate, RUNG_ACT_SIGMOID, count);
+    train_linear_back(s, s->dh, s->dh, through, h, &group->gate, s->rows);
+    rung_kernels_get()->activate(s->dgate, kept->gate, RUNG_ACT_SIGMOID, count);
+    train_multiply(g, s->dgate, count);
+}
+
 /* rms(o of a head) silu(W h); o itself if there is no gate. Uses dpart and dgate as scratch. */
 static const float *gated(slice *s, kept_group *kept, const net_group *group, const float *h)
 {
     const rung_mech_conf *conf = group->conf;
     size_t count = s->rows * conf->heads * conf->dv;
+    if (conf->out_gate) return gated_output(s, kept, group, h);
     if (!conf->gate) return kept->o;
     train_linear(kept->gate, h, NULL, &s->seen, &group->gate, s->rows);
     train_norm(s, s->dpart, kept->o, (net_norm){group->gate_norm, ABSENT}, s->rows * conf->heads, conf->dv, false);
@@ -226,6 +250,7 @@ static void gate_back(slice *s, float *g, const kept_group *kept, const net_grou
     const rung_mech_conf *conf = group->conf;
     size_t rows = s->rows * conf->heads, count = rows * conf->dv;
     float *normal = s->dhidden, *silu = s->dgate;
+    if (conf->out_gate) output_gate_back(s, g, kept, group, h);
     if (!conf->gate) return;
     const net_norm norm = {group->gate_norm, ABSENT};
     train_norm(s, normal, kept->o, norm, rows, conf->dv, false);

@@ -115,7 +115,7 @@ static void take_group(taker *t, kept_group *kept, const net_group *group)
         if (group->input[i].conv != ABSENT) kept->conv[i] = take(t, t->rows, row);
     }
     kept->o = take(t, t->rows, width);
-    if (conf->gate) kept->gate = take(t, t->rows, width);
+    if (conf->gate || conf->out_gate) kept->gate = take(t, t->rows, width);
     kept->state_size = rung_mech_state_capacity(conf, t->tape->shape.prefix);
     kept->state = take(t, t->tape->shape.queries ? t->tape->sequences : 0, kept->state_size);
 }
@@ -130,7 +130,8 @@ static void take_layer(taker *t, kept_layer *kept, const net_layer *layer)
     if (!kept->group) t->failed = true;
     for (size_t g = 0; !t->failed && g < layer->group_count; g++) take_group(t, &kept->group[g], &layer->group[g]);
     if (t->failed) return;
-    bool alone = layer->group_count == 1 && !layer->group[0].conf->gate;
+    bool gated = layer->group[0].conf->gate || layer->group[0].conf->out_gate;
+    bool alone = layer->group_count == 1 && !gated;
     kept->mixed = alone ? kept->group[0].o : take(t, t->rows, layer->out.cols);
     if (layer->mlp == RUNG_MLP_NONE) return;
     if (layer->norm2.weight != ABSENT) kept->h2 = take(t, t->rows, d);

@@ -52,7 +52,7 @@ static bool group_known(char *reason, size_t size, const rung_mech_conf *g)
 {
     if (g->mech->class_of != RUNG_CLASS_SCAN) return refuse(reason, size, "the layer is not full attention");
     if (!g->causal) return refuse(reason, size, "the model is not causal");
-    if (g->conv || g->gate || g->unit)
+    if (g->conv || g->gate || g->out_gate || g->unit)
         return refuse(reason, size, "the layer has a convolution, an output gate or vectors of length 1");
     if (g->kv_heads) return refuse(reason, size, "heads share keys and values");
     if (g->qk_norm || g->scale > 0)

@@ -114,7 +114,7 @@ static bool layer_finite(stream *s, const rung_mech_conf *conf)
 static bool is_average(const rung_mech_conf *conf)
 {
     bool linear = !conf->conv && !conf->unit && !conf->qk_norm && conf->scale <= 0 && !conf->kv_heads;
-    return conf->mech->any_softmax && !conf->gate && linear;
+    return conf->mech->any_softmax && !conf->gate && !conf->out_gate && linear;
 }
 
 bool witness_stays_finite(const rung_model *model, const rung_fmt *fmt)

@@ -23,6 +23,7 @@ static const char *other_parameter(const rung_mech_conf *small, const rung_mech_
         if (!same_value(&small->params[i], &large->params[i])) return small->mech->params[i].name;
     if (small->unit != large->unit) return "unit";
     if (small->gate != large->gate) return "gate";
+    if (small->out_gate != large->out_gate) return "outgate";
     if (small->neg != large->neg) return "neg";
     if (small->qk_norm != large->qk_norm) return "qknorm";
     if (small->kv_heads != large->kv_heads) return "kv";

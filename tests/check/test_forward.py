@@ -42,7 +42,7 @@ MIXED = ["weights=bf16,act=bf16,acc=f32,state=bf16,cache=bf16,gate=f32,beta=bf16
          "weights=bf16,act=bf16,acc=f32,state=bf16,cache=bf16,gate=f32,beta=bf16,chunk=4",
          "weights=f32,act=bf16,acc=f32,state=int8/row,cache=int8/row,gate=f32,beta=bf16,chunk=2",
          "weights=e5m4,act=e5m4,acc=e8m12,state=e4m3,cache=e5m6,gate=e5m6,beta=e4m3,chunk=3,round=stochastic,seed=5"]
-KEYS = ["", "", ":conv=1", ":conv=2", ":conv=4", ":gate=1", ":unit=1", ":conv=3:gate=1:unit=1", ":qknorm=1", ":unit=1:scale=0.2",
+KEYS = ["", "", ":conv=1", ":conv=2", ":conv=4", ":gate=1", ":unit=1", ":conv=3:gate=1:unit=1", ":qknorm=1", ":outgate=1", ":unit=1:scale=0.2",
         ":qknorm=1:conv=2:scale=3.5"]
 
 

@@ -174,6 +174,186 @@ static void the_feature_map_is_continuous_and_keeps_a_nan(void **state)
     check("elu1", C, run_elu1, define_elu1);
 }
 
+/* Against the C library, and the same bytes as the exponential of plain arrays. */
+static void exponentials_of_rows_reach_from_zero_to_infinity(void **state)
+{
+    enum { COUNT = 61, ROWS = 3, APART = COUNT + 2 };
+    float x[ROWS * APART] = {0}, y[ROWS * APART], plain[COUNT];
+    (void)state;
+    for (size_t t = 0; t < ROWS; t++)
+        for (size_t i = 0; i < COUNT; i++) x[t * APART + i] = ((float)i - 30) * (t ? (float)t / 16 : 3.1f);
+    x[3] = INFINITY, x[4] = -INFINITY, x[5] = 88.72f, x[6] = 88.73f, x[7] = -86.9f, x[8] = -87, x[9] = -0.0f;
+    for (int isa = RUNG_ISA_REF; isa <= (int)rung_cpu_isa(); isa++) {
+        for (size_t i = 0; i < ROWS * APART; i++) y[i] = 7;
+        rung_chunk_kernels_of((rung_isa)isa)->exp_rows(y, APART, x, APART, ROWS, COUNT);
+        for (size_t t = 0; t < ROWS; t++) {
+            rung_kernels_of((rung_isa)isa)->exp(plain, x + t * APART, COUNT);
+            assert_memory_equal(y + t * APART, plain, sizeof plain);
+            assert_true(y[t * APART + COUNT] == 7);
+            for (size_t i = 0; i < COUNT; i++) {
+                double at = x[t * APART + i], want = at < -86.9f ? 0 : at > 88.725 ? INFINITY : exp(at);
+                assert_true(y[t * APART + i] == want || fabs(y[t * APART + i] - want) < 2e-7 * want);
+            }
+        }
+        float odd[2] = {NAN, -NAN}, got[2];
+        rung_chunk_kernels_of((rung_isa)isa)->exp_rows(got, 2, odd, 2, 1, 2);
+        assert_true(isnan(got[0]) && isnan(got[1]));
+    }
+}
+
+/* z in the order of the tokens, in double. */
+static void run_norms(sheet *s, const rung_chunk_kernels *kern)
+{
+    kern->running_norms(s->y[0], s->y[1], s->x[0], s->x[1], s->n, s->d);
+}
+
+static void define_norms(double *want[3], const sheet *s)
+{
+    for (size_t t = 0; t < s->n; t++) {
+        want[0][t] = 0;
+        for (size_t i = 0; i < s->d; i++) {
+            want[1][i] += s->x[1][t * s->d + i];
+            want[0][t] += want[1][i] * s->x[0][t * s->d + i];
+        }
+    }
+}
+
+static void normalisers_run_along_the_tokens(void **state)
+{
+    (void)state;
+    check("norms", C, run_norms, define_norms);
+}
+
+/* ---- the state ------------------------------------------------------------------------------------------------------ */
+
+enum { KEYS_MOST = 33 };
+
+static size_t keys_of(const sheet *s)
+{
+    return s->d < KEYS_MOST ? s->d : KEYS_MOST;
+}
+
+static size_t in_panel(size_t row, size_t col, size_t rows)
+{
+    return col / RUNG_PANEL * RUNG_PANEL * rows + row * RUNG_PANEL + col % RUNG_PANEL;
+}
+
+/* With and without factors, and with pairs up to the diagonal or of one length. */
+static rung_chunk_read reading(sheet *s)
+{
+    return (rung_chunk_read){.o = s->y[0],
+                             .x = s->x[0],
+                             .S = s->x[1],
+                             .before = s->n % 3 ? s->w : NULL,
+                             .pairs = s->x[2],
+                             .values = s->x[3],
+                             .after = s->n % 2 ? s->w + C : NULL,
+                             .o_row = ROW,
+                             .x_row = ROW,
+                             .n = s->n,
+                             .dk = keys_of(s),
+                             .dv = s->d,
+                             .value_rows = s->n,
+                             .inner = s->n % 4 == 3 ? s->n - 1 : 0,
+                             .next = {{s->x[4], ROW, s->n, s->d}, {s->x[5], ROW, 3, 5}}};
+}
+
+static void run_read(sheet *s, const rung_chunk_kernels *kern)
+{
+    rung_chunk_read p = reading(s);
+    assert_true(kern->read_state(&p));
+}
+
+static void define_read(double *want[3], const sheet *s)
+{
+    rung_chunk_read p = reading((sheet *)s);
+    for (size_t t = 0; t < p.n; t++)
+        for (size_t c = 0; c < p.dv; c++) {
+            size_t met = p.inner ? p.inner : t / 8 * 8 + 8;
+            double sum = 0;
+            for (size_t i = 0; i < p.dk; i++) sum += (double)p.x[t * ROW + i] * p.S[in_panel(i, c, p.dk)];
+            if (p.before) sum *= p.before[t];
+            for (size_t j = 0; j < met && j < p.n; j++)
+                sum += (double)p.pairs[t * C + j] * p.values[in_panel(j, c, p.n)];
+            want[0][t * ROW + c] = p.after ? sum * p.after[t] : sum;
+        }
+}
+
+static void a_chunk_reads_its_state_and_its_pairs(void **state)
+{
+    (void)state;
+    check("reading", C, run_read, define_read);
+}
+
+static void an_output_that_is_not_finite_is_told(void **state)
+{
+    static const float bad[] = {NAN, INFINITY};
+    sheet *s = malloc(sizeof *s);
+    (void)state;
+    assert_non_null(s);
+    for (int isa = RUNG_ISA_REF; isa <= (int)rung_cpu_isa(); isa++)
+        for (size_t at = 0; at < 41; at += 4)
+            for (size_t i = 0; i < RUNG_COUNT(bad); i++) {
+                draw_sheet(s, 13, 41, at);
+                rung_chunk_read p = reading(s);
+                s->x[3][in_panel(at % 8, at, 13)] = bad[i];
+                assert_false(rung_chunk_kernels_of((rung_isa)isa)->read_state(&p));
+            }
+    free(s);
+}
+
+/* x in rows of tokens or in rows of channels; a decay for all, for each, or none. */
+static rung_chunk_leave leaving(sheet *s)
+{
+    bool by_token = s->n % 2;
+    return (rung_chunk_leave){.S = s->y[0],
+                              .x = s->x[0],
+                              .values = s->x[1],
+                              .fade = s->n % 4 ? s->w : NULL,
+                              .x_row = by_token ? 1 : ROW,
+                              .x_inner = by_token ? ROW : 1,
+                              .fade_step = s->n % 3 != 0,
+                              .n = s->n,
+                              .dk = keys_of(s),
+                              .dv = s->d,
+                              .value_rows = s->n,
+                              .next = {{s->x[4], ROW, s->n, s->d}}};
+}
+
+static void run_leave(sheet *s, const rung_chunk_kernels *kern)
+{
+    rung_chunk_leave p = leaving(s);
+    for (size_t i = 0; i < ROOM; i += 3) s->y[0][i] *= 1e-31f;
+    p.n = 0;
+    kern->leave_state(&p); /* with nothing to add, what fades below 2^-102 is 0 */
+    for (size_t i = 0; p.fade && i < p.dk; i++)
+        for (size_t c = 0; c < p.dv; c++) {
+            float left = fabsf(p.S[in_panel(i, c, p.dk)]);
+            assert_true(left == 0 || left >= 0x1p-102f);
+        }
+    p.n = s->n;
+    kern->leave_state(&p);
+}
+
+static void define_leave(double *want[3], const sheet *s)
+{
+    rung_chunk_leave p = leaving((sheet *)s);
+    for (size_t i = 0; i < ROOM; i += 3) want[0][i] *= 1e-31;
+    for (size_t i = 0; i < p.dk; i++)
+        for (size_t c = 0; c < (p.dv + 15) / 16 * 16; c++) {
+            double *S = &want[0][in_panel(i, c, p.dk)], fade = p.fade ? p.fade[i * p.fade_step] : 1;
+            *S *= fade * fade;
+            for (size_t j = 0; j < p.n; j++)
+                *S += (double)p.x[i * p.x_row + j * p.x_inner] * p.values[in_panel(j, c, p.n)];
+        }
+}
+
+static void a_chunk_leaves_its_values_in_the_state(void **state)
+{
+    (void)state;
+    check("leaving", C, run_leave, define_leave);
+}
+
 /* ---- what fades ---------------------------------------------------------------------------------------------------- */
 
 static void run_fade(sheet *s, const rung_chunk_kernels *kern)
@@ -357,9 +537,9 @@ static void a_triangular_system_is_solved_from_either_end(void **state)
 
 static void run_channels(sheet *s, const rung_chunk_kernels *kern)
 {
-    static float faded[SUB * D_MAX];
     kern->channel_decays(s->y[0], s->y[1], s->w, s->n, s->d);
-    kern->channel_pairs(s->y[2], s->y[2] + SUB * C, s->x[0], ROW, s->x[1], ROW, s->w, s->n, s->d, faded);
+    kern->channel_pairs(s->y[2], s->y[2] + SUB * C, s->x[0], ROW, s->x[1], ROW, s->w, s->n, s->d);
+    if (s->n % 2) kern->channel_pairs(s->y[2], NULL, s->x[0], ROW, s->x[1], ROW, s->w, s->n, s->d);
 }
 
 static void define_channels(double *want[3], const sheet *s)
@@ -378,8 +558,9 @@ static void define_channels(double *want[3], const sheet *s)
                 by_k -= s->x[1][t * ROW + i] * key;
             }
             want[2][t * C + u] = by_q;
-            if (u < t) want[2][SUB * C + t * C + u] = by_k;
+            want[2][SUB * C + t * C + u] = u < t ? by_k : 0;
         }
+        for (size_t u = t + 1; u < SUB; u++) want[2][t * C + u] = want[2][SUB * C + t * C + u] = 0;
     }
 }
 
@@ -463,6 +644,11 @@ int main(void)
         cmocka_unit_test(rows_are_scaled_added_and_multiplied),
         cmocka_unit_test(small_products_have_the_bytes_of_large_ones),
         cmocka_unit_test(the_feature_map_is_continuous_and_keeps_a_nan),
+        cmocka_unit_test(exponentials_of_rows_reach_from_zero_to_infinity),
+        cmocka_unit_test(normalisers_run_along_the_tokens),
+        cmocka_unit_test(a_chunk_reads_its_state_and_its_pairs),
+        cmocka_unit_test(an_output_that_is_not_finite_is_told),
+        cmocka_unit_test(a_chunk_leaves_its_values_in_the_state),
         cmocka_unit_test(what_fades_away_becomes_zero),
         cmocka_unit_test(a_number_that_is_not_finite_is_seen_wherever_it_is),
         cmocka_unit_test(pairs_fade_and_later_tokens_are_not_seen),

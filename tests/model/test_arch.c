@@ -170,6 +170,7 @@ static void wrong_strings_are_told_where_and_what(void **state)
     assert_refused("mamba:unit=1", 1, "unit=1 needs a mechanism with q and k");
     assert_refused("mamba:qknorm=1", 1, "qknorm=1 needs a mechanism with q and k");
     assert_refused("rwkv7:scale=2", 1, "scale needs a mechanism with q and k");
+    assert_refused("full:gate=1:outgate=1", 1, "gate=1 and outgate=1 exclude each other");
     assert_refused("gdelta:kv=1@2", 1, "gdelta has no heads that share keys and values");
     assert_refused("full:kv=4@6", 1, "6 heads cannot share kv=4 heads of keys and values");
     assert_refused("full:unit=1:qknorm=1", 1, "unit=1 and qknorm=1 exclude each other");
@@ -419,7 +420,7 @@ static void assert_keeps_factor(const char *mech)
 static void every_mechanism_and_every_word_can_be_written(void **state)
 {
     (void)state;
-    static const char *const common[] = {"dk", "dv", "conv", "gate", "unit", "neg", "qknorm", "scale", "kv"};
+    static const char *const common[] = {"dk", "dv", "conv", "gate", "unit", "neg", "qknorm", "scale", "kv", "outgate"};
     for (size_t m = 0; m < rung_mech_count(); m++) {
         const rung_mech *mech = rung_mech_at(m);
         char text[128];

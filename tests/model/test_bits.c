@@ -329,11 +329,12 @@ static double *group_output(world *w, const char *prefix, const rung_mech_conf *
     }
     finish_inputs(w, in, prefix, conf);
     double *o = w->n.mixed ? mixed_mechanism(w, in, conf, layer, group) : mechanism(w, in, conf);
-    if (!conf->gate) return o;
+    if (!conf->gate && !conf->out_gate) return o;
     snprintf(name, sizeof name, "%s.gate", prefix);
     double *gate = affine(w, name, h, row, w->spec->d_model), *weight = tensor(w, prefix, ".gate_norm");
-    for (size_t r = 0; r < w->T * conf->heads; r++) rms(w, o + r * conf->dv, conf->dv, weight, NULL);
-    for (size_t e = 0; e < w->T * row; e++) o[e] = times(w, o[e], silu(w, gate[e]));
+    for (size_t r = 0; conf->gate && r < w->T * conf->heads; r++) rms(w, o + r * conf->dv, conf->dv, weight, NULL);
+    for (size_t e = 0; e < w->T * row; e++)
+        o[e] = times(w, o[e], conf->gate ? silu(w, gate[e]) : fn(w, RUNG_FN_SIGMOID, gate[e]));
     keep(w, RUNG_QUANTITY_ACT, o, w->T * row);
     return o;
 }
@@ -496,6 +497,7 @@ static void compare_around(const char *mech, const char *words, uint64_t seed)
                                          ":unit=1",
                                          ":conv=2:gate=1:unit=1",
                                          ":conv=1",
+                                         ":outgate=1:conv=2",
                                          ":qknorm=1",
                                          ":unit=1:scale=0.17",
                                          ":conv=3:qknorm=1:scale=1.25"};
@@ -556,7 +558,7 @@ static const char *const mixed[] = {
 /* Surroundings as above, and in both forms, cut into two calls. */
 static void compare_mixed(const char *mech, const char *words, uint64_t seed)
 {
-    static const char *const around[] = {"", ":gate=1", ":conv=3", ":unit=1:gate=1:conv=2", ":qknorm=1:scale=0.3"};
+    static const char *const around[] = {"", ":gate=1", ":conv=3", ":unit=1:outgate=1:conv=2", ":qknorm=1:scale=0.3"};
     static const char *const mlps[] = {"none", "geglu_tanh", "gelu", "swiglu"};
     bool has_query = strcmp(rung_mech_get(mech)->inputs[0].name, "q") == 0;
     for (size_t f = 0; f < RUNG_COUNT(mixed); f++, seed++) {

@@ -9,19 +9,29 @@
 
 #include "../../src/num/lanes.h"
 
-static inline void exp_lanes(real *out, const real *gap, const void *context, size_t width)
+#include "../../src/num/attend.h"
+
+typedef real lanes __attribute__((vector_size(VECTOR_BYTES)));
+
+static inline lanes fma_lanes(lanes a, lanes b, lanes c)
 {
-    (void)context;
-    memcpy(out, gap, width * sizeof *out); /* not under test here */
+    for (size_t l = 0; l < VECTOR_BYTES / sizeof(real); l++) a[l] = real_fma(a[l], b[l], c[l]);
+    return a;
 }
+
+static inline void exp_lanes(lanes *x, size_t count, const void *context)
+{
+    (void)x, (void)count, (void)context; /* not under test here */
+}
+
+#include "../../src/num/attend_plain.h"
 
 #include "../../src/num/attend_lanes.h"
 
 static grid grid_of(const rung_fmt *fmt)
 {
-    return (grid){.unit = (real)ldexp(1.5, REAL_MANTISSA - fmt->mantissa_bits),
-                  .least = (real)fmt->least_normal,
-                  .magic = (real)fmt->grid_magic,
+    return (grid){.split = (real)ldexp(1, REAL_MANTISSA - fmt->mantissa_bits) + 1,
+                  .magic = (real)(ldexp(1.5, REAL_MANTISSA) * fmt->spacing),
                   .low = (real)fmt->smallest,
                   .high = (real)fmt->largest};
 }
@@ -30,12 +40,6 @@ static kind kind_of(const rung_fmt *fmt)
 {
     if (fmt->kind == RUNG_FMT_FIXED) return KIND_FIXED;
     return fmt->mantissa_bits == REAL_MANTISSA ? KIND_NATIVE : KIND_FLOAT;
-}
-
-/* What the kernel takes for tiny products of the format. */
-static tiny tiny_of(const rung_fmt *fmt)
-{
-    return fmt->exponent_bits == (sizeof(real) == 4 ? 8 : 11) ? TINY_FUSED : TINY_GRID;
 }
 
 /* The sign of a zero is not promised. */
@@ -48,19 +52,20 @@ static void check_pair(const rung_fmt *fmt, const grid *g, double a, double b)
 {
     const kind k = kind_of(fmt);
     const double product = ref_arith(fmt, REF_MUL, a, b), sum = ref_arith(fmt, REF_ADD, a, b);
-    const real x = (real)a, y = (real)b;
+    const lanes x = all_lanes((real)a), y = all_lanes((real)b), split_y = y * g->split;
     if (isfinite(sum)) {
-        const real got = sum_of(g, k, x + y);
+        const real got = sum_of(g, k, x + y)[0];
         if (!agrees(got, sum)) fail_msg("%s %s: %a + %a is %a, not %a", LANES_NAME, fmt->name, a, b, (double)got, sum);
     }
     if (!isfinite(product) || fabs(a * b) > 0x1p900) return;
-    const real got = product_of(g, k, tiny_of(fmt), x, y);
+    const real got = product_of(g, (shape){k, true, false}, x, y, split_y)[0];
     if (!agrees(got, product))
         fail_msg("%s %s: %a * %a is %a, not %a", LANES_NAME, fmt->name, a, b, (double)got, product);
     if (fabs(a * b) < fmt->least_normal && a * b != 0) return;
-    const real quick = product_of(g, k, TINY_NEVER, x, y);
+    if (k == KIND_FIXED && (a * b > fmt->largest || a * b < fmt->smallest)) return;
+    const real quick = product_of(g, (shape){k, false, false}, x, y, split_y)[0];
     if (!agrees(quick, product))
-        fail_msg("%s %s: %a * %a is %a when not tiny, not %a", LANES_NAME, fmt->name, a, b, (double)quick, product);
+        fail_msg("%s %s: %a * %a is %a without care, not %a", LANES_NAME, fmt->name, a, b, (double)quick, product);
 }
 
 /* The lanes round up to 2^limit only; see attend_isa.c. */

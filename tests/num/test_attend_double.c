@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 typedef double real;
-typedef uint64_t real_bits;
+typedef int64_t real_bits;
 enum { REAL_MANTISSA = 52 };
 #define LANES_NAME "double lanes"
 
@@ -102,16 +102,16 @@ static void exp_with_roots_encloses_the_value(void **state)
 
 /* ---- when it is used ----------------------------------------------------------------------------------------------- */
 
-enum { D = 3, KEYS = 5 };
+enum { D = 3, ROWS = 5 };
 
 typedef struct job_data {
-    double q[D * RUNG_ATTEND_LANES], k[KEYS * D], v[KEYS * D], scratch[RUNG_ATTEND_SCRATCH(D, D)];
+    double q[D * RUNG_ATTEND_LANES], k[ROWS * D], v[ROWS * D], scratch[RUNG_ATTEND_SCRATCH(D, D)];
     double num[D * RUNG_ATTEND_LANES], den[RUNG_ATTEND_LANES];
 } job_data;
 
 static bool attend(job_data *d, const rung_fmt *fmt, const rung_num_kernels *kernels, bool two_pass)
 {
-    const rung_attend_run run = {d->k, d->v, D, D, KEYS, 0, RUNG_ATTEND_LANES};
+    const rung_attend_run run = {d->k, d->v, D, D, ROWS, 0, RUNG_ATTEND_LANES};
     const rung_attend job = {D, D, RUNG_ATTEND_LANES, d->q, &run, 1, two_pass, d->scratch};
     return kernels->attend(fmt, d->num, d->den, &job);
 }

@@ -18,7 +18,7 @@ import tensors
 from mechanisms import MECHANISMS
 
 UNIT_EPSILON = 1e-6
-COMMON = ("dk", "dv", "conv", "gate", "unit", "neg", "qknorm", "scale", "kv")
+COMMON = ("dk", "dv", "conv", "gate", "unit", "neg", "qknorm", "scale", "kv", "outgate")
 
 
 # ---- the architecture language -----------------------------------------------------------------------------------
@@ -37,7 +37,7 @@ class Group:
         self.dk, self.dv = common.get("dk", config["dk"]), common.get("dv", config["dv"])
         self.conv, self.gate, self.unit, self.neg = (common.get(key, 0) for key in ("conv", "gate", "unit", "neg"))
         self.qk_norm, self.scale = common.get("qknorm", 0), common.get("scale", 0)
-        self.kv = common.get("kv", 0) or self.heads
+        self.kv, self.out_gate = common.get("kv", 0) or self.heads, common.get("outgate", 0)
         self.inputs = layouts.inputs_of(self.mech, self.params)
 
 
@@ -157,6 +157,8 @@ class Network(torch.nn.Module):
         for name in ("k", "v") if group.kv < group.heads else ():
             made[name] = made[name].repeat_interleave(group.heads // group.kv, 1)
         out = MECHANISMS[group.mech](made, group.params, self.config["causal"])
+        if group.out_gate:
+            out = out * torch.sigmoid(self.linear(prefix + ".gate", h)).reshape(out.shape)
         if group.gate:
             gate = F.silu(self.linear(prefix + ".gate", h)).reshape(out.shape)
             out = rms(out, self.weights[prefix + ".gate_norm"], self.epsilon) * gate

@@ -307,8 +307,9 @@ class Import(unittest.TestCase):
     def test_what_has_no_place_is_refused(self):
         self.refused("rms_norm_eps", rms_norm_eps=0)
         self.refused("rms_norm_eps", rms_norm_eps=1.5)
-        self.refused("rope_type", rope_scaling={"rope_type": "llama3", "factor": 8.0})
-        self.refused("rope_type", rope_scaling={"rope_type": "linear"})
+        self.refused("low_freq_factor", rope_scaling={"rope_type": "llama3", "factor": 8.0})
+        self.refused("factor", rope_scaling={"rope_type": "linear"})
+        self.refused("rope_type", rope_scaling={"rope_type": "dynamic", "factor": 2.0})
         self.refused("hidden_act", hidden_act="gelu")
         self.refused("num_experts", num_experts=8)
         self.refused("layer_types", layer_types=["full_attention", "sliding_attention"])

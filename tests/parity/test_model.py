@@ -101,7 +101,7 @@ class Models(unittest.TestCase):
             self.compare(seed, arch=arch, norm="layer", mlp="gelu", positions="learned", norm_epsilon=0.01)
 
     def test_heads_that_share_keys(self):
-        for seed, arch in enumerate(("full:kv=1@4,window:W=9:kv=2@4", "2*full:kv=2:qknorm=1@6", "full:kv=2:conv=3:unit=1@4")):
+        for seed, arch in enumerate(("full:kv=1@4,window:W=9:kv=2@4", "2*full:kv=2:qknorm=1:outgate=1@6", "full:kv=2:conv=3:unit=1@4")):
             self.compare(seed, arch=arch, norm="rms", mlp="swiglu", positions="rotary")
             self.compare(seed, arch=arch, causal=False, norm="layer", mlp="gelu", positions="learned")
 

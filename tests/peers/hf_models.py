@@ -20,6 +20,10 @@ SIZES = {"num_hidden_layers": 2, "hidden_size": 16, "intermediate_size": 20, "vo
          "num_key_value_heads": 2, "max_position_embeddings": 24}
 MODELS = {
     "llama": {"model_type": "llama", **SIZES, "rms_norm_eps": 1e-6},
+    "llama3": {"model_type": "llama", **SIZES, "head_dim": 12,
+               "rope_parameters": {"rope_type": "llama3", "rope_theta": 500.0, "factor": 4.0, "low_freq_factor": 1.0,
+                                   "high_freq_factor": 4.0, "original_max_position_embeddings": 16}},
+    "linear": {"model_type": "llama", **SIZES, "rope_parameters": {"rope_type": "linear", "rope_theta": 1000.0, "factor": 3.0}},
     "qwen2": {"model_type": "qwen2", **SIZES, "rms_norm_eps": 1e-6, "rope_theta": 1000000.0, "tie_word_embeddings": True},
     "qwen2-slides": {"model_type": "qwen2", **SIZES, "num_hidden_layers": 3, "use_sliding_window": True, "sliding_window": 5,
                      "max_window_layers": 1},

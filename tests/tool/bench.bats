@@ -28,7 +28,7 @@ for r in b["mixed"]:
     python '
 import json, sys
 (r,) = json.load(open("bench.json"))["rows"]
-assert r["format"] == "bf16" and r["bar"] == 8 and r["too_slow"] == (r["ratio"] > 8)
+assert r["format"] == "bf16" and r["bar"] == 3.5 and r["too_slow"] == (r["ratio"] > 3.5)
 assert int(sys.argv[1]) == (1 if r["too_slow"] else 0)' "$status"
 }
 
@@ -181,6 +181,25 @@ for r in rows:
         assert r[work + "_long_to_short"]["value"] > 0 and "at_least" not in r[work + "_long_to_short"]'
     run -2 --separate-stderr rung bench length --tokens 64
     run -2 --separate-stderr rung bench length --mech full-stop
+}
+
+# bats test_tags=plain
+@test "bench mixers and length judge shares of the peak and of the speed at the standard sizes" {
+    without_sanitizers "bars are for the usual build"
+    judged() {
+        status=0
+        rung bench "$1" --mech "$2" --no-peer --json >row.json || status=$?
+        python '
+import json, sys
+(r,) = json.load(open("row.json"))["rows"]
+f, bar = r[sys.argv[1]], float(sys.argv[2])
+assert f["at_least"] == bar and f["missed"] == (f["value"] < bar), f
+assert int(sys.argv[3]) == any(x.get("missed", False) for x in r.values() if isinstance(x, dict))' "$3" "$4" "$status"
+    }
+    judged mixers retnet forward_share_of_peak 0.4
+    judged mixers kda forward_share_of_peak 0.35
+    judged mixers rwkv7 forward_share_of_peak 0.3
+    judged length mamba2 both_long_to_short 0.85
 }
 
 # bats test_tags=plain

@@ -62,6 +62,11 @@ print(*[a["name"] for a in json.load(sys.stdin)["attacks"]])'); do
     check "$BATS_TEST_DIRNAME/../../docs/training.md" 4
 }
 
+@test "docs/probing.md is what the command prints" {
+    rung doctor --json | grep -A3 libmicrohttpd | grep -q found || skip "built without servers"
+    check "$BATS_TEST_DIRNAME/../../docs/probing.md" 3
+}
+
 @test "docs/lab.md is what the command prints" {
     check "$BATS_TEST_DIRNAME/../../docs/lab.md" 5
 }

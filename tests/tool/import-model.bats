@@ -78,7 +78,7 @@ logits() { PYTHONPATH=$BATS_TEST_DIRNAME/../../python "$PYTHON" "$BATS_TEST_DIRN
         run -0 logits m.safetensors "$folder/expected.npz"
         count=$((count + 1))
     done
-    [ "$count" -ge 5 ]
+    [ "$count" -ge 7 ]
 }
 
 @test "an epsilon, a bias and a norm of queries change the logits: the comparison sees them" {
@@ -106,6 +106,24 @@ models.write("spoilt.safetensors", meta, tensors)' "$BATS_TEST_DIRNAME/../check"
     sed -i 's/"sliding_attention"/"chunked_attention"/' slides/config.json
     run -3 "$RUNG" import-model slides -o m.safetensors
     [[ $output == *"others than full and sliding attention"* ]]
+}
+
+@test "rescaled rotations need their numbers, and others are refused" {
+    local key
+    cp -r "$BATS_TEST_DIRNAME/../fixtures/foreign/llama3" rotation
+    for key in factor low_freq_factor high_freq_factor original_max_position_embeddings; do
+        cp "$BATS_TEST_DIRNAME/../fixtures/foreign/llama3/config.json" rotation/
+        sed -i "s/\"$key\": [0-9.]*/\"$key\": 0/" rotation/config.json
+        run -3 "$RUNG" import-model rotation -o m.safetensors
+        [[ $output == *"\"$key\" of a rotation is not a number above 0"* ]]
+    done
+    cp "$BATS_TEST_DIRNAME/../fixtures/foreign/llama3/config.json" rotation/
+    sed -i 's/"factor": 4.0/"factor": 4.5/' rotation/config.json
+    run -0 "$RUNG" import-model rotation -o m.safetensors
+    run -1 logits m.safetensors rotation/expected.npz
+    sed -i 's/"llama3"/"yarn"/' rotation/config.json
+    run -3 "$RUNG" import-model rotation -o m.safetensors
+    [[ $output == *'"rope_type" is '"'yarn'"* ]]
 }
 
 @test "heads that share keys are imported as such, and exported with a copy for every head" {

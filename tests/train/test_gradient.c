@@ -28,6 +28,7 @@ static const variant variants[] = {
     {"gla:gate=1", "none", RUNG_POS_NONE, RUNG_NORM_RMS, 0, false, false, false},
     {"mamba2:conv=3", "none", RUNG_POS_NONE, RUNG_NORM_RMS, 0, false, false, true},
     {"full:qknorm=1:scale=0.5,delta:unit=1:scale=0.7", "gelu", RUNG_POS_ROTARY, RUNG_NORM_RMS, 0, false, false, false},
+    {"full:outgate=1,linear:outgate=1@1|window:W=2@2", "none", RUNG_POS_NONE, RUNG_NORM_RMS, 0, false, false, false},
     {"full,linear", "geglu_tanh,gelu_tanh", RUNG_POS_LEARNED, RUNG_NORM_RMS, 0, false, false, false},
     {"full:kv=2:qknorm=1@4,window:W=3:kv=1@2", "relu", RUNG_POS_ROTARY, RUNG_NORM_RMS, 0, false, false, false},
     {"gdelta:qknorm=1:conv=2@1|window:W=3:qknorm=1@2", "none", RUNG_POS_NONE, RUNG_NORM_LAYER, 0, false, false, false},

@@ -37,6 +37,7 @@ static void put_group(rung_buf *out, const rung_mech_conf *conf)
     }
     if (conf->conv) rung_buf_printf(out, ":conv=%zu", conf->conv + between(0, 2));
     if (conf->gate) rung_buf_puts(out, ":gate=1");
+    if (conf->out_gate) rung_buf_puts(out, ":outgate=1");
     if (conf->unit) rung_buf_puts(out, ":unit=1");
     if (conf->qk_norm) rung_buf_puts(out, ":qknorm=1");
     if (conf->scale > 0) rung_buf_printf(out, ":scale=%.17g", conf->scale);
@@ -184,10 +185,17 @@ static void test_every_mechanism(void **state)
                     n.refused++;
                 rung_model_close(small);
             }
-    static const char *const more[] = {
-        "linear:phi=relu:norm=0",  "linear:phi=identity:norm=0", "linear:phi=taylor2",    "rnn:kind=lstm",
-        "rnn:kind=tanh",           "loglinear:base=gdelta",      "loglinear:base=mamba2", "gdelta:neg=1",
-        "full@1|linear@1|gdelta@2"};
+    static const char *const more[] = {"linear:phi=relu:norm=0",
+                                       "linear:phi=identity:norm=0",
+                                       "linear:phi=taylor2",
+                                       "rnn:kind=lstm",
+                                       "rnn:kind=tanh",
+                                       "loglinear:base=gdelta",
+                                       "loglinear:base=mamba2",
+                                       "gdelta:neg=1",
+                                       "full@1|linear@1|gdelta@2",
+                                       "full:outgate=1",
+                                       "gdelta:unit=1:outgate=1"};
     for (size_t i = 0; i < RUNG_COUNT(more); i++)
         for (int round = 0; round < 4; round++) {
             rung_model *small = random_model(more[i], &task, RUNG_POS_NONE, RUNG_NORM_LAYER, "gelu", 2);
@@ -224,6 +232,7 @@ static void test_refusals(void **state)
     assert_refused("full:gate=1", "full:gate=1:dv=3", "gate divides by dv");
     assert_refused("full:unit=1", "full", "its unit is another");
     assert_refused("full:qknorm=1", "full", "its qknorm is another");
+    assert_refused("full:outgate=1", "full", "its outgate is another");
     assert_refused("full:kv=1@2", "full@2", "its kv is another");
     assert_refused("full:kv=2@4", "full:kv=2@6", "zeros would count");
     assert_refused("full:scale=2", "full:scale=3", "its scale is another");
