@@ -44,7 +44,8 @@ same() { # the same output and files from both
         mkdir -p $who
         program=$RUNG
         [ $who = glibc ] || program=$musl/rung
-        (cd $who && "$program" "$@" >out.txt 2>err.txt || echo "exit $?" >>out.txt)
+        (cd $who && "$program" "$@" >out.txt 2>err.txt || echo "exit $?" >>out.txt
+            sed -E 's/[0-9.]+ s$/... s/' out.txt >shown.txt && mv shown.txt out.txt)
     done
     diff -r glibc musl >differences || { echo "musl differs: rung $*"; head -n 20 differences; exit 1; }
     compared=$((compared + 1))
