@@ -161,12 +161,12 @@ static void enter_channels(matrix_chunk *c, bool reads)
     kern->scale_rows(c->faded_k, dk, c->faded_k, dk, c->start, n, dk);
 }
 
-/* Computes the pairs inside the subchunks, then those between them. Then fades the rows to the ends of the chunk. */
+/* Computes the pairs inside the subchunks, then those between them. Then fades the rows to the ends of the chunk. Pairs
+ * of the first subchunk with keys of the second one stay undefined: nobody reads them. */
 static void enter_channel_pairs(matrix_chunk *c, bool reads)
 {
     const rung_chunk_kernels *kern = rung_chunk_kernels_get();
     size_t dk = c->dk, row = c->r.key_row, low = SUBCHUNK * CHUNK, second = chunk_part(c, 1);
-    memset(c->A, 0, 2 * PAIRS * sizeof *c->A); /* clears B too */
     for (size_t part = 0; (reads || c->kind.corrects) && part < 2 && chunk_part(c, part); part++) {
         size_t t = part * SUBCHUNK, diagonal = t * CHUNK + t;
         kern->channel_pairs(c->A + diagonal, c->kind.corrects ? c->B + diagonal : NULL, c->r.q + t * row, row,
