@@ -45,12 +45,12 @@ ISA_FLAGS_avx512 := -DRUNG_ISA_SUFFIX=_avx512 -mavx512f -mavx512dq -mavx512vl -m
 BF16_ISAS = $(if $(filter avx512,$(ISAS)),avx512_bf16)
 ISA_FLAGS_avx512_bf16 := $(filter-out -DRUNG%,$(ISA_FLAGS_avx512)) -DRUNG_ISA_SUFFIX=_avx512_bf16 -mavx512bf16
 
-.PHONY: all static config deps deps-test plots mpi debug compile-commands dist test asan tsan test-arm npm-engines test-engines test-slurm fuzz fuzz-smoke soak drift-soak \
+.PHONY: all static config deps deps-test plots mpi debug compile-commands dist test asan tsan test-arm npm-engines test-engines test-peers agreement test-slurm fuzz fuzz-smoke soak drift-soak \
         mutate-premises learn bench bench-commands bench-ranks peer proofs check-coverage layers format format-check table table-trained \
         install uninstall help clean site nightly musl test-dist packages unit unit-plain smoke-build cli proofs-random
 
 # Goals that compile nothing in this make: they need no configuration, or install first and call make again.
-OUTER := deps deps-test plots mpi debug dist test asan tsan test-arm npm-engines test-engines test-slurm fuzz fuzz-smoke soak drift-soak mutate-premises learn bench bench-ranks \
+OUTER := deps deps-test plots mpi debug dist test asan tsan test-arm npm-engines test-engines test-peers test-slurm fuzz fuzz-smoke soak drift-soak mutate-premises learn bench bench-ranks \
          peer proofs proofs-random check-coverage layers format format-check table table-trained uninstall help clean \
          site nightly musl test-dist packages
 
@@ -347,6 +347,14 @@ test-engines: npm-engines ## what rung exports, in the engines themselves
 	@$(MAKE) -j2 all
 	@RUNG=$(BUILD)/rung PYTHON=$(PYTHON) bats --tap tests/tool/engines.bats
 
+test-peers: ## files, layers and servers of rung beside transformers, onnx, gguf, lm-eval, inspect (PyPI, 7 GB)
+	@scripts/peers.sh $(BUILD)/peers || [ $$? = 4 ]
+	@$(MAKE) -j2 all
+	@RUNG=$(BUILD)/rung PYTHON=$(PYTHON) bats --tap tests/tool/peers.bats
+
+agreement: all ## the table of docs/import.md: logits of rung beside those of transformers, llama.cpp, ONNX Runtime
+	@BUILD=$(BUILD) PYTHON=$(PYTHON) scripts/agreement.sh
+
 test-slurm: ## a sweep under a Slurm of its own on this machine, with requeues and a dead node; installs slurm-wlm
 	@scripts/deps.sh build test mpi slurm
 	@$(MAKE) -j2 all
@@ -480,10 +488,12 @@ table: deps ## the table of results, every cell run here; also rung-table/index.
 	@$(MAKE) all
 	@$(BUILD)/rung table
 
-# Half an hour of one core. What is finished stays in the store, so that it can be interrupted.
-table-trained: deps ## run experiments/table.json again, and write what rung table shows of it
+# What is finished stays in the store, so that it can be interrupted.
+table-trained: deps ## run experiments/table.json again, break what did not learn, and write what rung table shows of it
 	@$(MAKE) all
 	@$(BUILD)/rung sweep experiments/table.json -o $(BUILD)/table.db $(SWEEP)
+	@BUILD=$(BUILD) scripts/table-certificates.sh $(BUILD)/table.db
+	@sqlite3 $(BUILD)/table.db "SELECT 'trained for ' || round(sum(seconds) / 60) || ' minutes of one thread, ' || count(*) || ' runs' FROM results"
 	@$(BUILD)/rung report $(BUILD)/table.db -o $(BUILD)/table.html --json > $(BUILD)/table-trained.json
 	@cp $(BUILD)/table-trained.json experiments/table-trained.json
 

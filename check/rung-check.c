@@ -1024,11 +1024,12 @@ static double gelu(double x)
 struct parser {
     const char *start, *at, *end;
     const char *what; /* for messages */
+    bool reals;       /* numbers may be fractions */
 };
 
 static struct parser parser_of(struct text source, const char *what)
 {
-    return (struct parser){source.at, source.at, source.at + source.len, what};
+    return (struct parser){.start = source.at, .at = source.at, .end = source.at + source.len, .what = what};
 }
 
 static _Noreturn void bad(const struct parser *p, const char *reason)
@@ -1055,8 +1056,11 @@ enum { MAX_RANK = 8 }; /* of a tensor; no array has more elements */
 struct json {
     enum { JSON_TRUE, JSON_FALSE, JSON_NULL, JSON_INTEGER, JSON_OBJECT, JSON_ARRAY, JSON_TEXT, JSON_REAL } kind;
     struct text key, text; /* key: of a member; text: decoded */
-    size_t integer, count; /* count: of children */
-    double real;
+    union {
+        size_t integer;
+        double real;
+    };
+    size_t count; /* of children */
     struct json *first, *next;
 };
 
@@ -1201,7 +1205,7 @@ static bool in_number(const char *at, const char *first)
     return isalnum((unsigned char)*at) || *at == '.' || sign;
 }
 
-/* Nothing in a model file is negative. */
+/* Nothing in a model file is negative, and only rung.config has fractions. */
 static struct json *json_value(struct parser *p, int depth)
 {
     static const char *const words[] = {"true", "false", "null"}; /* in the order of the kinds; then JSON_INTEGER */
@@ -1223,7 +1227,8 @@ static struct json *json_value(struct parser *p, int depth)
     value->kind = index_of(word, words, 3);
     if (value->kind != JSON_INTEGER || canonical(&value->integer, word, SIZE_MAX >> 6)) return value;
     value->kind = JSON_REAL;
-    if (!real_number(&value->real, word)) bad(p, "a value expected, or a number is too large or has leading zeros");
+    if (!p->reals || !real_number(&value->real, word))
+        bad(p, "a value expected, or a number is too large, has leading zeros or is not written as a whole one");
     return value;
 }
 
@@ -1893,6 +1898,7 @@ static struct config read_config(struct text source)
                  {"heads", 1, &c.heads},           {"dk", 1, &c.dk},     {"dv", 1, &c.dv},
                  {"thoughts", 0, &c.thoughts}};
     struct parser p = parser_of(source, "rung.config");
+    p.reals = true;
     struct json *object = json_value(&p, 0), *causal = member(object, "causal");
     if (peek(&p) || p.at != p.end || object->kind != JSON_OBJECT) bad(&p, "one object expected, and nothing else");
     size_t known = 4;

@@ -110,6 +110,10 @@ done
 for name in $(find src -name '*.[ch]' | sed 's|.*/||' | sort | uniq -d); do
     complain "src: several files are called $name: $(find src -name "$name" | sort | tr '\n' ' ')"
 done
+# One header may be included after any other, so a type has one definition. (Nothing here includes all of them at once.)
+for type in $(sed -nE 's/^typedef (enum|struct|union) (rung_[a-z0-9_]+) \{.*/\2/p' include/rung/*.h | sort | uniq -d); do
+    complain "include: $type is defined in several headers: $(grep -lE "^typedef (enum|struct|union) $type \{" include/rung/*.h | tr '\n' ' ')"
+done
 # One word for one thing (docs/glossary.md). text_candidates.c is a list of English words.
 unused='victims?|hunt(s|er|ers|ing)?|chas(e|es|ing)|baits?|crews?'
 for file in $(find src include tool docs -name '*.[ch]' -o -name '*.md' | sort); do

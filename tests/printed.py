@@ -5,7 +5,8 @@
 
     printed.py page PAGE LEAST   the "$ " lines of a page, in this directory, beside the output that the page shows
     printed.py examples [NAME..] the examples of every command's help (of these), but those that take long
-    printed.py nightly           the long blocks of all pages ("```console nightly"), all blocks "```sh run", all examples
+    printed.py nightly [NAME...] the long blocks of all pages ("```console nightly") and all examples; with names, all
+                                 examples of these commands
 
 RUNG is the command (build/rung). What cannot be run here is in ELSEWHERE, with the reason, and is listed at the end: an example
 that is neither run nor listed there is an error.
@@ -114,7 +115,7 @@ ELSEWHERE = [
 # Those that take more than some seconds; with `nightly` they are run too.
 LONG = r"rung (table|bench|sweep|report|export|merge|probe) |rung table$|train --recipe|train run|mpirun|break .*600|drift (kda|config)|samples 100000"
 
-SPEC = {"name": "depth", "success": 0.9, "base": {"task": "eva N=4 V=4", "d-model": 16, "steps": 20, "eval-prompts": 32},
+SPEC = {"name": "depth", "success": 0.9, "keep-models": True, "base": {"task": "eva N=4 V=4", "d-model": 16, "steps": 20, "eval-prompts": 32},
         "grid": {"arch": ["full", "linear"], "seed": [1, 2]}}
 LOG = '{"index": 0, "input": "VAR", "outputs": ["AAAAA", "BBBBB"], "pred": "They are bbbbb and AAAAA.", "others": {}, "length": 64}\n'
 LM = ('{"doc_id": 0, "target": "stone", "resps": [["stone"]], "filtered_resps": ["stone"], "filter": "none", "metrics": '
@@ -166,7 +167,7 @@ class Examples:
         if command in ("sweep", "export", "merge", "report"):
             write("depth.json", json.dumps(SPEC))
         if command in ("export", "merge", "report"):
-            self.quiet("rung sweep depth.json -o depth.db --models && cp depth.db node-1.db && cp depth.db a.db && cp depth.db b.db")
+            self.quiet("rung sweep depth.json -o depth.db && cp depth.db node-1.db && cp depth.db a.db && cp depth.db b.db")
             write("vt.jsonl", LOG)
             self.quiet("for m in qwen kimi; do rung import vt.jsonl --model $m --task vt --depth 4 -o $m.db; done")
         if command == "import":
@@ -295,8 +296,9 @@ def main():
     elif mode == "examples":
         run_examples(False, sys.argv[2:])
     elif mode == "nightly":
-        run_nightly_pages()
-        run_examples(True, [])
+        if len(sys.argv) == 2:
+            run_nightly_pages()
+        run_examples(True, sys.argv[2:])
     else:
         sys.exit(__doc__)
 

@@ -86,7 +86,7 @@ static rung_status check_out(const export_model_values *v, const char *input, ru
 static int run_export_model(const tool_call *call, rung_error *err)
 {
     const export_model_values *v = call->values;
-    const rung_export_options options = {(rung_export_format)v->format, (rung_export_family)v->family};
+    const rung_export_options options = {(rung_model_export_format)v->format, (rung_export_family)v->family};
     rung_export_report report = {0};
     rung_model *model;
     RUNG_TRY(check_out(v, call->argument[0], err));
@@ -136,7 +136,7 @@ const tool_command tool_command_export_model = {
              .at = offsetof(export_model_values, format),
              .metavar = "FORMAT",
              .fallback = "gguf",
-             .choices = rung_export_format_names,
+             .choices = rung_model_export_format_names,
              .help = "what to write"},
             {.name = "family",
              .kind = RUNG_OPTION_CHOICE,

@@ -68,7 +68,7 @@ static rung_status show(const tool_call *call, const rung_replayed *x, rung_erro
 static int run_replay(const tool_call *call, rung_error *err)
 {
     const replay_values *v = call->values;
-    const rung_replay_options options = {(rung_engine)v->engine, v->engines, v->cache ? "F32" : "F16"};
+    const rung_replay_options options = {(rung_replay_engine)v->engine, v->engines, v->cache ? "F32" : "F16"};
     rung_replayed *x = rung_calloc(1, sizeof *x, err);
     if (!x) return RUNG_SYSTEM;
     rung_status status = rung_replay(x, call->argument[0], call->argument[1], &options, err);
@@ -112,7 +112,7 @@ const tool_command tool_command_replay = {
              .at = offsetof(replay_values, engine),
              .metavar = "ENGINE",
              .fallback = "llama.cpp",
-             .choices = rung_engine_names,
+             .choices = rung_replay_engine_names,
              .help = "which one"},
             {.name = "engines",
              .kind = RUNG_OPTION_STRING,

@@ -66,7 +66,7 @@ static rung_status fill(rung_table *table, const tool_call *call, rung_error *er
         status = rung_table_train(table, &conf, err);
         tool_signals_defer(false);
     } else {
-        status = rung_table_read_trained(table, v->trained, err);
+        status = rung_table_read_trained(table, v->trained, v->out, err);
     }
     RUNG_TRY(status);
     RUNG_TRY(rung_table_fill(table, &conf, err));

@@ -103,11 +103,11 @@ void rung_explain_svg(rung_buf *out, const rung_explained *x);
  * A certificate is about the exact evaluator in one number format. An engine computes in F32, in an order of its own.
  * Whether it errs on the same prompts is a question of its own, which the engine answers. docs/replay.md. */
 
-typedef enum rung_engine { RUNG_ENGINE_LLAMA_CPP, RUNG_ENGINE_ONNX_RUNTIME } rung_engine;
-extern const char *const rung_engine_names[]; /* [rung_engine], up to a NULL */
+typedef enum rung_replay_engine { RUNG_ENGINE_LLAMA_CPP, RUNG_ENGINE_ONNX_RUNTIME } rung_replay_engine;
+extern const char *const rung_replay_engine_names[]; /* [rung_replay_engine], up to a NULL */
 
 typedef struct rung_replay_options {
-    rung_engine engine;
+    rung_replay_engine engine;
     const char *modules; /* the folder that has node_modules of the engine; NULL: RUNG_ENGINES, else npm-engines beside
                             this program */
     const char *cache;   /* llama.cpp: the type of its cache, F16 or F32; NULL: F16, as people serve */

@@ -44,8 +44,8 @@ rung_status rung_foreign_import(rung_foreign_report *report, const char *path, c
 
 /* ---- the other way: models of ours for the programs that people serve with ---------------------------------------- */
 
-typedef enum rung_export_format { RUNG_EXPORT_GGUF, RUNG_EXPORT_ONNX, RUNG_EXPORT_HF } rung_export_format;
-extern const char *const rung_export_format_names[]; /* [rung_export_format], up to a NULL */
+typedef enum rung_model_export_format { RUNG_EXPORT_GGUF, RUNG_EXPORT_ONNX, RUNG_EXPORT_HF } rung_model_export_format;
+extern const char *const rung_model_export_format_names[]; /* [rung_model_export_format], up to a NULL */
 
 /* The published layers that the weights are put into. */
 typedef enum rung_export_family {
@@ -56,7 +56,7 @@ typedef enum rung_export_family {
 extern const char *const rung_export_family_names[]; /* [rung_export_family], up to a NULL */
 
 typedef struct rung_export_options {
-    rung_export_format format;
+    rung_model_export_format format;
     rung_export_family family;
 } rung_export_options;
 

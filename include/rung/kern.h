@@ -23,6 +23,14 @@ static inline size_t rung_panels_size(size_t inner, size_t cols)
     return (cols + RUNG_PANEL - 1) / RUNG_PANEL * RUNG_PANEL * inner;
 }
 
+/* Rows of memory that will be needed soon: `rows` of `width` floats, `row` apart. A list has RUNG_CHUNK_ERRANDS of
+ * them. */
+typedef struct rung_chunk_rows {
+    const float *at;
+    size_t row, rows, width;
+} rung_chunk_rows;
+#define RUNG_CHUNK_ERRANDS 8
+
 /* y[rows][cols] = (start + bias + x w) factor. Element (i, k) of x is x[i * x_row + k * x_inner], so that x may be the
  * transpose of what is stored. If w_row is 0, w comes in panels, and panel_rows is the number of rows of a strip if
  * that is more than `inner` (0: it is `inner`). Otherwise w is a plain matrix with element (k, c) at panels[k * w_row +
@@ -34,6 +42,7 @@ typedef struct rung_product {
     const float *x, *panels, *start, *bias, *factor;
     size_t rows, cols, inner;
     size_t y_row, x_row, x_inner, w_row, start_row, panel_rows;
+    const rung_chunk_rows *next; /* a list, or NULL; rung_chunk_kernels.product asks for them */
 } rung_product;
 
 typedef enum rung_act {
@@ -153,13 +162,6 @@ typedef struct rung_selective_back {
     const float *first, *g;
     float *dh, *drates, *dx, *ddt, *dB, *dC, *dD, *met;
 } rung_selective_back;
-
-/* Rows of memory that will be needed soon: `rows` of `width` floats, `row` apart. Rows of 0 end a list. */
-typedef struct rung_chunk_rows {
-    const float *at;
-    size_t row, rows, width;
-} rung_chunk_rows;
-#define RUNG_CHUNK_ERRANDS 4
 
 /* What n tokens read: o_t = after_t (before_t S^T x_t + the sum over j of pairs_tj values_j). S is in panels of dk rows,
  * the values are in panels of value_rows rows. Of row t of the pairs the first `inner` elements count; 0: those up to

@@ -129,6 +129,7 @@ typedef struct rung_cell {
     double ceiling;  /* accuracy that no weights exceed; 0: none, or it is not about this evaluator */
     bool above;      /* RUNG_MARK_ABOVE */
     const char *certificate, *certificate_name, *certificate_sha256; /* its text; NULL if none */
+    uint64_t certificate_seed;                                       /* of the run whose model it is about */
 } rung_cell;
 
 /* A key that has several values among the cells. */

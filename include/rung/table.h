@@ -19,7 +19,7 @@ RUNG_API_BEGIN
 #define RUNG_TABLE_ROWS    15
 #define RUNG_TABLE_COLS    4
 #define RUNG_TABLE_SEQCOMP 2  /* the column whose number of functions L varies */
-#define RUNG_TABLE_TRAINED 2  /* of one cell, shown */
+#define RUNG_TABLE_TRAINED 3  /* L of L-SeqComp that are trained, at most */
 #define RUNG_TABLE_LAYERS  17 /* rows of the question how deep: those of the table, then more full layers */
 #define RUNG_TABLE_DEPTH   4  /* L of that question, at most */
 
@@ -27,16 +27,23 @@ RUNG_API_BEGIN
 typedef struct rung_table_trained {
     char arch[96], task[256], version[32], seeds[200];
     size_t d_model, heads, dk, dv, steps, runs, succeeded;
+    size_t thoughts; /* that the models write before they answer */
     size_t settings; /* rates, of which one was chosen */
     double rate, chance;
     rung_estimate accuracy; /* of the test after training, over seeds */
     char test_numbers[32];  /* of the evaluator that measured it, as in rung_run_row */
-    /* What theory says of these layers with these sizes in exact 32-bit arithmetic. */
+    /* What theory says of these layers with these sizes in exact arithmetic of the bits of test_numbers, at most 32. */
     size_t tokens;
     rung_verdict verdict; /* CANNOT or UNKNOWN */
     bool spoken;          /* it speaks of the evaluator that measured */
     double ceiling;       /* NaN: none, or it is not about this evaluator */
     char bound[32];
+    /* A prompt, or a pair, on which the model of one of these runs fails; rung-check accepted it when the summary was
+     * made. NULL: none. */
+    char *cert;
+    uint64_t cert_seed;
+    char cert_kind[20], cert_numbers[16];
+    char cert_file[200]; /* where rung_table_read_trained or rung_table_train has put it; "": nowhere */
 } rung_table_trained;
 
 typedef struct rung_table_cell {
@@ -57,9 +64,8 @@ typedef struct rung_table_cell {
         cert_model[200]; /* files of a model that fails and its certificate, which rung-check has accepted; "" if no
                                         attack found one */
     char cert_kind[20], cert_numbers[16], cert_attack[20], cert_how[400];
-    char nearest[200]; /* UNKNOWN: what comes closest, or why nothing applies */
-    const rung_table_trained *trained[RUNG_TABLE_TRAINED];
-    size_t trained_count; /* 0: no run */
+    char nearest[200];                 /* UNKNOWN: what comes closest, or why nothing applies */
+    const rung_table_trained *trained; /* NULL: no run. Of L-SeqComp that of L = 2 */
 } rung_table_cell;
 
 /* How many functions these layers compose: L = 1 to RUNG_TABLE_DEPTH. Both halves may hold, at different lengths of the
@@ -74,12 +80,13 @@ typedef struct rung_table_depth {
     uint64_t prompts;
     size_t can_tokens; /* of the prompts that they solve */
     char build[96], arch[160];
+    const rung_table_trained *trained; /* NULL: no run */
 } rung_table_depth;
 
 /* What is idle in a larger architecture still solves the task: weights for `full` are weights for `3*full`. */
 typedef struct rung_table_row {
     const char *title, *arch;
-    const char *brief;                  /* the title in at most 13 letters */
+    const char *brief;                  /* the title in at most 12 letters */
     bool thinks;                        /* thoughts follow the prompt: each is a receiver that no theorem counts */
     const char *build[RUNG_TABLE_COLS]; /* construction and parameters; NULL: none is known */
     const char *claim[RUNG_TABLE_COLS]; /* what the paper states of the width Hdp, or NULL */
@@ -125,9 +132,10 @@ typedef struct rung_table_options {
 rung_status rung_table_init(rung_table *table, const char *numbers, rung_error *err);
 void rung_table_clear(rung_table *table);
 
-/* Trained accuracies from an answer of rung report --json; NULL: from the one that is part of this program. An
- * interval above a proved ceiling is RUNG_SYSTEM, if the exact evaluator has measured it. */
-rung_status rung_table_read_trained(rung_table *table, const char *path, rung_error *err);
+/* Trained accuracies from an answer of rung report --json; NULL: from the one that is part of this program. Its
+ * certificates become files of `directory`. An interval above a proved ceiling is RUNG_SYSTEM, if the exact evaluator
+ * has measured it; two widths in one column are RUNG_INPUT. */
+rung_status rung_table_read_trained(rung_table *table, const char *path, const char *directory, rung_error *err);
 /* The same from a small sweep that is done now, into a store in the directory. */
 rung_status rung_table_train(rung_table *table, const rung_table_options *conf, rung_error *err);
 /* Decides every cell. */
@@ -136,20 +144,29 @@ rung_status rung_table_fill(rung_table *table, const rung_table_options *conf, r
 /* How many functions the layers compose, for every row and L. A second or two for each L above 2. */
 rung_status rung_table_dive(rung_table *table, const rung_table_options *conf, rung_error *err);
 
-/* The sizes at which most cells of a column were trained. */
+/* The one size at which all rows of a column were trained; a summary with two of them is refused. */
 typedef struct rung_table_sizes {
     size_t runs; /* cells with a run; 0: the rest is not set */
-    size_t tokens, dk, dv;
-    bool mixed; /* other cells of the column were trained at other sizes */
+    size_t d_model, heads, dk, dv;
+    size_t tokens[RUNG_TABLE_TRAINED]; /* of L-SeqComp [L - 1], else [0]; 0: no run */
 } rung_table_sizes;
-rung_table_sizes rung_table_usual(const rung_table *table, size_t col);
-/* What is shown of a cell: the run of these sizes if there is one, else the first; NULL: no run. */
-const rung_table_trained *rung_table_shown(const rung_table_cell *cell, const rung_table_sizes *usual);
-bool rung_table_trained_at(const rung_table_trained *trained, const rung_table_sizes *sizes);
+rung_table_sizes rung_table_width(const rung_table *table, size_t col);
+/* NULL: no run. L counts for L-SeqComp only. */
+const rung_table_trained *rung_table_run(const rung_table *table, size_t row, size_t col, size_t L);
+
+/* What a trained accuracy says beside the verdict of its cell. */
+typedef enum rung_table_lesson {
+    RUNG_TABLE_LEARNT = 1,  /* the mean reaches the success that the spec declares */
+    RUNG_TABLE_NOT_LEARNT,  /* weights exist, and training did not find them */
+    RUNG_TABLE_CEILING,     /* no weights of these layers are right on more than `ceiling` at the trained size */
+    RUNG_TABLE_NOT_ALWAYS,  /* none are always right at the trained size; no ceiling is known */
+    RUNG_TABLE_NOTHING_SAID /* no theorem forbids the trained size, and no weights are known */
+} rung_table_lesson;
+rung_table_lesson rung_table_learnt(const rung_table *table, const rung_table_trained *trained, rung_verdict verdict);
 
 /* One self-contained page, no network. It holds the certificates of `directory` and their models, and checks them where scripts run. */
 void rung_table_page(rung_buf *out, const rung_table *table, const char *directory);
-/* One JSON object, rung.table/3. */
+/* One JSON object, rung.table/4. */
 void rung_table_json(rung_buf *out, const rung_table *table);
 
 RUNG_API_END

@@ -373,6 +373,16 @@ static rung_status steer(steering *s, const steer_to *to, uint32_t *token, rung_
     return finish(s, to, token, at, c, err);
 }
 
+/* Log-linear attention reads a state before it updates it, in one step, so what a token adds cannot be told apart. */
+static bool updates_alone(const rung_attacked *attacked)
+{
+    const rung_arch *arch = rung_model_get_arch(attacked->model);
+    for (size_t i = 0; i < arch->layer_count; i++)
+        for (size_t g = 0; g < arch->layer[i].group_count; g++)
+            if (!arch->layer[i].group[g].mech->update_exact) return false;
+    return true;
+}
+
 rung_status rung_runner_steer(const attempts *c, runner *h, const steer_to *to, uint32_t *token, rung_rng *rng,
                               rung_error *err)
 {
@@ -380,6 +390,7 @@ rung_status rung_runner_steer(const attempts *c, runner *h, const steer_to *to, 
     size_t end = to->end, workers = rung_attempts_workers(h->attacked, c->budget);
     if (end < 2 || rung_attacked_state_bits(h->attacked, 1) != rung_attacked_state_bits(h->attacked, end))
         return RUNG_OK;
+    if (!updates_alone(h->attacked)) return RUNG_OK;
     rung_status status = steering_init(&s, h, end, c->budget->memory / (workers ? workers : 1), err);
     if (status == RUNG_OK && s.tokens >= 2) status = steer(&s, to, token, rng, c, err);
     steering_clear(&s);

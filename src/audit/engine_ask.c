@@ -25,11 +25,11 @@ static const char onnx_runtime_script[] =
 #include "onnx-runtime.mjs.inc"
     ;
 
-const char *const rung_engine_names[] = {"llama.cpp", "onnxruntime", NULL};
+const char *const rung_replay_engine_names[] = {"llama.cpp", "onnxruntime", NULL};
 
 typedef struct engine_row {
     const char *package, *version, *script, *file; /* of node; the newest version that was tested; name of the model */
-    rung_export_format format;
+    rung_model_export_format format;
 } engine_row;
 
 static const engine_row engines[] = {
@@ -53,7 +53,7 @@ static rung_status find_modules(char path[PATH_SIZE], const rung_replay_options 
     return rung_fail(err, RUNG_SYSTEM,
                      "%s is not in %.200s; `npm install --ignore-scripts --prefix DIR %s@%s` installs it, then give "
                      "--engines DIR, or run `make npm-engines` in the source tree of rung",
-                     rung_engine_names[o->engine], *folder ? folder : "npm-engines beside rung", row->package,
+                     rung_replay_engine_names[o->engine], *folder ? folder : "npm-engines beside rung", row->package,
                      row->version);
 }
 
@@ -95,7 +95,7 @@ static rung_status run_engine(const engine_question *q, const char *directory, c
     if (code == AUDIT_ABSENT)
         return rung_fail(err, RUNG_SYSTEM, "node is not installed; it runs the engine (Debian: nodejs)");
     audit_read_log(log, sizeof log, directory);
-    return rung_fail(err, RUNG_SYSTEM, "%s fails: %.600s", rung_engine_names[q->options->engine],
+    return rung_fail(err, RUNG_SYSTEM, "%s fails: %.600s", rung_replay_engine_names[q->options->engine],
                      *log ? log : "it says nothing");
 }
 
@@ -116,7 +116,7 @@ static rung_status read_ids(size_t *id, size_t count, const char *text, rung_err
 static rung_status wrong_reply(const engine_question *q, rung_error *err)
 {
     return rung_fail(err, RUNG_SYSTEM, "%s does not answer with a score for every answer of every prompt",
-                     rung_engine_names[q->options->engine]);
+                     rung_replay_engine_names[q->options->engine]);
 }
 
 /* null: the logarithm of a probability that is 0. */

@@ -5,7 +5,7 @@
  */
 #include "export_inside.h"
 
-const char *const rung_export_format_names[] = {"gguf", "onnx", "hf", NULL};
+const char *const rung_model_export_format_names[] = {"gguf", "onnx", "hf", NULL};
 const char *const rung_export_family_names[] = {"auto", "llama", "gpt2", NULL};
 
 /* Everything that running the model checks: its tables, and numbers that are none. */

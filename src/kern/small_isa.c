@@ -7,6 +7,7 @@
  * so short that what surrounds their inner loop counts.
  */
 #include "chunk_table.h"
+#include "errand.h"
 #include "kern_lanes.h"
 
 #include <assert.h>
@@ -22,7 +23,7 @@ enum { ROWS = 8, VECTORS = 2 };
 enum { ROWS = 4, VECTORS = 2 };
 #endif
 
-enum { TILE_COLS = LANES * VECTORS, CACHE_LINE = 16, AHEAD = 24 };
+enum { TILE_COLS = LANES * VECTORS, CACHE_LINE = 16, AHEAD = 24, EVERY = 4 };
 _Static_assert(RUNG_PANEL % TILE_COLS == 0, "a panel is cut into whole tiles");
 
 /* What is constant for the compiler: the number of rows and of vectors, which stride of x is 1, and whether y is added
@@ -32,7 +33,7 @@ INLINE lanes load_first(const float *from, size_t vectors, size_t last)
     return vectors > 1 ? load(from) : load_some(from, last);
 }
 
-INLINE void tile(const rung_product *p, size_t row, size_t col, const float *w, size_t rows, size_t vectors,
+INLINE void tile(const rung_product *p, errand *e, size_t row, size_t col, const float *w, size_t rows, size_t vectors,
                  size_t last, size_t x_row, size_t x_inner, bool adds)
 {
     const size_t inner = p->inner, y_row = p->y_row, start_row = p->start_row;
@@ -44,6 +45,7 @@ INLINE void tile(const rung_product *p, size_t row, size_t col, const float *w, 
         for (size_t v = 0; v < vectors; v++)
             sum[r][v] = adds ? load_first(start + r * start_row + v * LANES, vectors, last) : everywhere(0);
     for (size_t k = 0; k < inner; k++, x += x_inner, w += w_row) {
+        if (k % EVERY == 0) ask_for_row(e);
         for (size_t c = 0; c < vectors * LANES; c += CACHE_LINE) __builtin_prefetch(w + AHEAD * w_row + c);
         for (size_t v = 0; v < vectors; v++) column[v] = load_first(w + v * LANES, vectors, last);
         for (size_t r = 0; r < rows; r++) {
@@ -60,26 +62,27 @@ INLINE void tile(const rung_product *p, size_t row, size_t col, const float *w, 
 }
 
 /* All rows of some columns. */
-INLINE void strip(const rung_product *p, size_t col, const float *w, size_t vectors, size_t last, size_t x_row,
-                  size_t x_inner, bool adds)
+INLINE void strip(const rung_product *p, errand *e, size_t col, const float *w, size_t vectors, size_t last,
+                  size_t x_row, size_t x_inner, bool adds)
 {
     size_t row = 0;
-    for (; row + ROWS <= p->rows; row += ROWS) tile(p, row, col, w, ROWS, vectors, last, x_row, x_inner, adds);
-    for (; row + 2 <= p->rows; row += 2) tile(p, row, col, w, 2, vectors, last, x_row, x_inner, adds);
-    for (; row < p->rows; row++) tile(p, row, col, w, 1, vectors, last, x_row, x_inner, adds);
+    for (; row + ROWS <= p->rows; row += ROWS) tile(p, e, row, col, w, ROWS, vectors, last, x_row, x_inner, adds);
+    for (; row + 2 <= p->rows; row += 2) tile(p, e, row, col, w, 2, vectors, last, x_row, x_inner, adds);
+    for (; row < p->rows; row++) tile(p, e, row, col, w, 1, vectors, last, x_row, x_inner, adds);
 }
 
 INLINE void strips(const rung_product *p, size_t x_row, size_t x_inner, bool adds)
 {
     const size_t panel_rows = p->panel_rows ? p->panel_rows : p->inner;
+    errand e = errand_new(p->next);
     for (size_t col = 0; col < p->cols;) {
         const float *w = p->panels + (p->w_row ? col : col / RUNG_PANEL * RUNG_PANEL * panel_rows + col % RUNG_PANEL);
         const size_t left = p->cols - col;
         if (left >= TILE_COLS) {
-            strip(p, col, w, VECTORS, LANES, x_row, x_inner, adds);
+            strip(p, &e, col, w, VECTORS, LANES, x_row, x_inner, adds);
             col += TILE_COLS;
         } else {
-            strip(p, col, w, 1, left < LANES ? left : LANES, x_row, x_inner, adds);
+            strip(p, &e, col, w, 1, left < LANES ? left : LANES, x_row, x_inner, adds);
             col += LANES;
         }
     }

@@ -7,6 +7,7 @@
  * chain of an output ends with the group of STEP tokens of its row for every instruction set.
  */
 #include "chunk_table.h"
+#include "errand.h"
 #include "kern_lanes.h"
 
 #include <assert.h>
@@ -39,32 +40,8 @@ INLINE void store_first(float *to, lanes v, size_t vectors, size_t last)
         store_some(to, v, last);
 }
 
-/* Rows of memory that the next chunk needs are asked for while this one computes, one row every few steps of the inner
- * index: many at once fill the queues of the machine, which then waits for them. They are brought to the second cache,
- * because rows of one head lie a power of two apart and share a few sets of the first. */
-enum { EVERY = 6, CACHE_LINE = 16 };
-
-typedef struct errand {
-    rung_chunk_rows now;
-    const rung_chunk_rows *next, *end;
-} errand;
-
-INLINE errand errand_new(const rung_chunk_rows rows[RUNG_CHUNK_ERRANDS])
-{
-    return (errand){.next = rows, .end = rows + RUNG_CHUNK_ERRANDS};
-}
-
-INLINE void ask_for_row(errand *e)
-{
-    if (e->now.rows == 0) {
-        if (e->next == e->end) return;
-        e->now = *e->next++;
-        if (e->now.rows == 0) return;
-    }
-    for (size_t i = 0; i < e->now.width; i += CACHE_LINE) __builtin_prefetch(e->now.at + i, 0, 2);
-    e->now.at += e->now.row;
-    e->now.rows--;
-}
+/* Steps of the inner index between two rows that are asked for. */
+enum { EVERY = 6 };
 
 /* sum_r += the sum over k < inner of x[r x_row + k x_inner] w_k. */
 INLINE void add_products(lanes sum[][VECTORS], errand *e, const float *x, size_t x_row, size_t x_inner, const float *w,

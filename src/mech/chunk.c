@@ -17,6 +17,12 @@ enum { VECTOR = 16 };
 void rung_chunk_product(float *y, size_t y_row, chunk_factor x, const float *panels, size_t panel_rows, size_t rows,
                         size_t cols, size_t inner, bool add)
 {
+    rung_chunk_product_asking(y, y_row, x, panels, panel_rows, rows, cols, inner, add, NULL);
+}
+
+void rung_chunk_product_asking(float *y, size_t y_row, chunk_factor x, const float *panels, size_t panel_rows,
+                               size_t rows, size_t cols, size_t inner, bool add, const rung_chunk_rows *next)
+{
     if (!y) return;
     rung_chunk_kernels_get()->product(&(rung_product){.y = y,
                                                       .x = x.at,
@@ -29,7 +35,8 @@ void rung_chunk_product(float *y, size_t y_row, chunk_factor x, const float *pan
                                                       .x_row = x.row,
                                                       .x_inner = x.inner,
                                                       .start_row = y_row,
-                                                      .panel_rows = panel_rows});
+                                                      .panel_rows = panel_rows,
+                                                      .next = next});
 }
 
 void rung_chunk_pairs(float *A, chunk_factor x, const float *panels, size_t n, size_t inner)

@@ -43,18 +43,19 @@ static inline size_t chunk_wide(size_t cols)
     return rung_panels_size(1, cols);
 }
 
-/* Asks for rows that the next chunk needs. The rows of one head lie a power of two apart, so that they share a few sets
- * of the first cache: they are brought to the second one. NULL: no rows. */
-static inline void chunk_fetch(const float *x, size_t row, size_t rows, size_t width)
+/* The `rows` rows before x, or none. */
+static inline rung_chunk_rows chunk_rows_before(const float *x, size_t row, size_t rows, size_t width)
 {
-    enum { LINE = 16 };
-    for (size_t t = 0; x && t < rows; t++)
-        for (size_t i = 0; i < width; i += LINE) __builtin_prefetch(x + t * row + i, 0, 2);
+    return (rung_chunk_rows){x ? x - rows * row : NULL, row, x ? rows : 0, width};
 }
 
 /* y = x w, or y += x w; the panels have panel_rows rows, of which the first `inner` count. NULL as y: not wanted. */
 void rung_chunk_product(float *y, size_t y_row, chunk_factor x, const float *panels, size_t panel_rows, size_t rows,
                         size_t cols, size_t inner, bool add);
+
+/* The same, and asks for a list of rows meanwhile. */
+void rung_chunk_product_asking(float *y, size_t y_row, chunk_factor x, const float *panels, size_t panel_rows,
+                               size_t rows, size_t cols, size_t inner, bool add, const rung_chunk_rows *next);
 
 /* A = x y^T for s <= t, where y is transposed in panels with `inner` rows. The elements above the diagonal are
  * undefined. */

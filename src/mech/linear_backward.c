@@ -30,6 +30,18 @@ typedef struct context {
     float *dy; /* [CHUNK] */
 } context;
 
+static size_t state_size(const rung_mech_conf *conf)
+{
+    size_t r = rung_linear_features(conf);
+    return rung_panels_size(r, conf->dv) + rung_linear_has_norm(conf) * r;
+}
+
+/* States of more features than this are too large to keep them all. */
+static bool keeps_all(const rung_mech_conf *conf)
+{
+    return rung_linear_phi(conf) != PHI_TAYLOR2;
+}
+
 /* (1): dx += phi'(x)^T dphi; phi = phi(x). */
 static void undo_phi(float *dx, const float *x, const float *phi, const float *dphi, const rung_mech_conf *conf)
 {
@@ -68,10 +80,11 @@ static float *z_of(float *S, const context *c)
     return rung_linear_has_norm(conf) ? S + rung_panels_size(c->chunk.r, conf->dv) : NULL;
 }
 
-/* Asks for the rows of a whole chunk that comes next; NULL: for none. */
-static void fetch(const float *x, size_t number, size_t width, const context *c)
+/* The rows of x before those of the chunk; NULL: none. */
+static rung_chunk_rows rows_before(const float *x, size_t number, size_t width, const context *c)
 {
-    chunk_fetch(rung_back_row(x, &c->at, number * CHUNK, width), c->at.b->conf->heads * width, CHUNK, width);
+    return chunk_rows_before(rung_back_row(x, &c->at, number * CHUNK, width), c->at.b->conf->heads * width,
+                             number ? CHUNK : 0, width);
 }
 
 static void absorb(float *S, size_t number, const void *c_)
@@ -79,11 +92,9 @@ static void absorb(float *S, size_t number, const void *c_)
     const context *c = c_;
     const rung_backward *b = c->at.b;
     linear_chunk k = chunk_at(number, c);
-    bool more = (number + 2) * CHUNK <= b->tokens;
+    k.next = size_min(CHUNK, b->tokens - number * CHUNK - k.n);
     rung_linear_chunk_enter(&k, b->conf, false);
-    if (more) fetch(b->in[IN_K], number + 1, b->conf->dk, c);
     rung_linear_chunk_leave(S, z_of(S, c), false, NULL, &k);
-    if (more) fetch(b->in[IN_V], number + 1, b->conf->dv, c);
 }
 
 /* (1) of all tokens of the chunk. */
@@ -112,11 +123,14 @@ static void undo_norm(const float *z, bool inside, size_t number, const linear_c
 }
 
 /* (3), what p reads of the state: c->dp becomes its part. */
-static void undo_state(float *D, const float *S, const float *z, const linear_chunk *k, const context *c)
+static void undo_state(float *D, const float *S, const float *z, bool more, const linear_chunk *k, const context *c)
 {
+    /* more: the state before that of the chunk stands before it */
+    const size_t rows = more && keeps_all(c->at.b->conf) ? state_size(c->at.b->conf) / RUNG_PANEL : 0;
+    const rung_chunk_rows next[RUNG_CHUNK_ERRANDS] = {chunk_rows_before(S, RUNG_PANEL, rows, RUNG_PANEL)};
     float *d = z_of(D, c);
     rung_chunk_flip(c->flipped, S, k->r, k->dv);
-    rung_chunk_product(c->dp, k->r, chunk_rows(c->dn, k->dv), c->flipped, k->dv, k->n, k->r, k->dv, false);
+    rung_chunk_product_asking(c->dp, k->r, chunk_rows(c->dn, k->dv), c->flipped, k->dv, k->n, k->r, k->dv, false, next);
     rung_chunk_absorb(D, chunk_rows(k->p, k->r), c->upstream, k->n, k->r, k->dv);
     if (!z) return;
     rung_chunk_kernels_get()->add_rows(c->dp, k->r, z, 0, c->dy, k->n, k->r);
@@ -132,19 +146,29 @@ static void finish(float *D, const float *S, const void *c_)
         linear_chunk k = chunk_at(number, c);
         rung_linear_chunk_phi(k.p, k.q, &k, c->at.b->conf);
         undo_norm(z, false, number, &k, c);
-        undo_state(D, S, z, &k, c);
+        undo_state(D, S, z, false, &k, c);
         undo_all_phi(IN_Q, k.q, k.p, c->dp, number, &k, c);
     }
 }
 
 /* (5) */
-static void undo_absorb(const float *D, float *d_v, const linear_chunk *k, const context *c)
+static void undo_absorb(const float *D, float *d_v, size_t number, const linear_chunk *k, const context *c)
 {
+    const rung_backward *b = c->at.b;
+    size_t dk = b->conf->dk, dv = b->conf->dv;
+    const rung_chunk_rows inputs[RUNG_CHUNK_ERRANDS] = {
+        rows_before(b->in[IN_K], number, dk, c), rows_before(b->in[IN_V], number, dv, c),
+        rows_before(b->in[IN_Q], number, dk, c), rows_before(b->g, number, dv, c)};
+    const rung_chunk_rows others[RUNG_CHUNK_ERRANDS] = {
+        rows_before(b->din[IN_V], number, dv, c), rows_before(b->din[IN_K], number, dk, c),
+        rows_before(b->din[IN_Q], number, dk, c),
+        rows_before(rung_linear_has_norm(b->conf) ? b->o : NULL, number, dv, c)};
     const float *d = z_of((float *)D, c);
     rung_chunk_flip(c->flipped, D, k->r, k->dv);
-    rung_chunk_product(c->df, k->r, chunk_rows(k->v, k->v_row), c->flipped, k->dv, k->n, k->r, k->dv, false);
+    rung_chunk_product_asking(c->df, k->r, chunk_rows(k->v, k->v_row), c->flipped, k->dv, k->n, k->r, k->dv, false,
+                              inputs);
     if (d) rung_chunk_kernels_get()->add_rows(c->df, k->r, d, 0, k->one, k->n, k->r);
-    rung_chunk_product(d_v, k->v_row, chunk_rows(k->f, k->r), D, k->r, k->n, k->dv, k->r, true);
+    rung_chunk_product_asking(d_v, k->v_row, chunk_rows(k->f, k->r), D, k->r, k->n, k->dv, k->r, true, others);
 }
 
 /* (3) and (2), what the pairs of the chunk do. */
@@ -162,15 +186,6 @@ static void undo_pairs(float *d_v, const float *z, const linear_chunk *k, const 
     rung_chunk_upper(c->df, k->r, c->dA, c->features, k->n, k->r);
 }
 
-static void fetch_reads(size_t number, const context *c)
-{
-    const rung_backward *b = c->at.b;
-    fetch(b->in[IN_Q], number, b->conf->dk, c);
-    fetch(b->din[IN_Q], number, b->conf->dk, c);
-    fetch(b->g, number, b->conf->dv, c);
-    fetch(rung_linear_has_norm(b->conf) ? b->o : NULL, number, b->conf->dv, c);
-}
-
 static void undo(float *D, const float *S, const float *after, size_t number, const void *c_)
 {
     const context *c = c_;
@@ -180,40 +195,23 @@ static void undo(float *D, const float *S, const float *after, size_t number, co
     float *d_v = rung_back_din(c->at.b->din[IN_V], &c->at, number * CHUNK, conf->dv);
     (void)after;
     rung_linear_chunk_enter(&k, conf, conf->causal);
-    if (number) fetch(c->at.b->in[IN_K], number - 1, conf->dk, c);
-    if (number) fetch(c->at.b->in[IN_V], number - 1, conf->dv, c);
-    undo_absorb(D, d_v, &k, c);
-    if (number) fetch(c->at.b->din[IN_V], number - 1, conf->dv, c);
+    undo_absorb(D, d_v, number, &k, c);
     if (conf->causal) {
         undo_norm(z, true, number, &k, c);
-        if (number) fetch_reads(number - 1, c);
-        undo_state(D, S, z, &k, c);
+        undo_state(D, S, z, number, &k, c);
         undo_pairs(d_v, z, &k, c);
         undo_all_phi(IN_Q, k.q, k.p, c->dp, number, &k, c);
     }
-    if (number) fetch(c->at.b->din[IN_K], number - 1, conf->dk, c);
     undo_all_phi(IN_K, k.k, k.f, c->df, number, &k, c);
 }
 
 /* ---- one head ---------------------------------------------------------------------------------------------------- */
-
-static size_t state_size(const rung_mech_conf *conf)
-{
-    size_t r = rung_linear_features(conf);
-    return rung_panels_size(r, conf->dv) + rung_linear_has_norm(conf) * r;
-}
 
 static size_t work(const rung_mech_conf *conf)
 {
     size_t r = rung_linear_features(conf), dv = conf->dv;
     return rung_linear_chunk_size(conf) + rung_panels_size(dv, r) + rung_panels_size(dv, CHUNK) +
            rung_panels_size(CHUNK, r) + rung_panels_size(CHUNK, dv) + CHUNK * (dv + 2 * r) + PAIRS + CHUNK;
-}
-
-/* States of more features than this are too large to keep them all. */
-static bool keeps_all(const rung_mech_conf *conf)
-{
-    return rung_linear_phi(conf) != PHI_TAYLOR2;
 }
 
 static size_t replay_scratch(const rung_mech_conf *conf, size_t tokens)

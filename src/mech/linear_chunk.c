@@ -70,7 +70,7 @@ void rung_linear_chunk_enter(const linear_chunk *c, const rung_mech_conf *conf, 
 /* The rows of x that follow those of the chunk. */
 static rung_chunk_rows rows_after(const float *x, size_t row, size_t width, const linear_chunk *c)
 {
-    return (rung_chunk_rows){x + c->n * row, row, x ? c->next : 0, width};
+    return (rung_chunk_rows){x ? x + c->n * row : NULL, row, x ? c->next : 0, width};
 }
 
 bool rung_linear_chunk_read(float *o, const float *S, bool divides, const linear_chunk *c)
@@ -123,7 +123,8 @@ void rung_linear_chunk_leave(float *S, float *z, bool counted, const float *o, c
                             .dk = c->r,
                             .dv = c->dv,
                             .value_rows = c->n,
-                            .next = {rows_after(c->v, c->v_row, c->dv, c), rows_after(o, c->v_row, c->dv, c)}});
+                            .next = {rows_after(c->v, c->v_row, c->dv, c), rows_after(o, c->v_row, c->dv, c),
+                                     rows_after(o ? NULL : c->k, c->q_row, c->key_width, c)}});
     if (z && counted)
         memcpy(z, c->z, c->r * sizeof *z);
     else if (z)

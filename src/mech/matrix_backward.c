@@ -22,8 +22,10 @@ static matrix_chunk chunk_at(const context *c, size_t number)
 
 static void absorb(float *S, size_t number, const void *c_)
 {
-    matrix_chunk k = chunk_at(c_, number);
+    const context *c = c_;
+    matrix_chunk k = chunk_at(c, number);
     k.scans = true;
+    k.next = size_min(CHUNK, c->at.b->tokens - number * CHUNK - k.n);
     rung_matrix_chunk_enter(&k, S, false);
     rung_matrix_chunk_leave(S, NULL, &k);
 }
@@ -36,6 +38,7 @@ static void undo(float *dS, const float *S, const float *after, size_t number, c
     size_t token = number * CHUNK, dg = rung_matrix_decay_size(conf);
     matrix_step p = {.c = &c->back,
                      .k = chunk_at(c, number),
+                     .previous = number ? CHUNK : 0,
                      .g = conf->causal ? rung_back_row(b->g, &c->at, token, conf->dv) : NULL,
                      .g_row = conf->heads * conf->dv,
                      .dq = rung_back_din(b->din[IN_Q], &c->at, token, conf->dk),

@@ -161,12 +161,12 @@ static void enter_channels(matrix_chunk *c, bool reads)
     kern->scale_rows(c->faded_k, dk, c->faded_k, dk, c->start, n, dk);
 }
 
-/* Computes the pairs inside the subchunks, then those between them. Then fades the rows to the ends of the chunk. */
+/* Computes the pairs inside the subchunks, then those between them. Then fades the rows to the ends of the chunk. Pairs
+ * of the first subchunk with keys of the second one stay undefined: nobody reads them. */
 static void enter_channel_pairs(matrix_chunk *c, bool reads)
 {
     const rung_chunk_kernels *kern = rung_chunk_kernels_get();
     size_t dk = c->dk, row = c->r.key_row, low = SUBCHUNK * CHUNK, second = chunk_part(c, 1);
-    memset(c->A, 0, 2 * PAIRS * sizeof *c->A); /* clears B too */
     for (size_t part = 0; (reads || c->kind.corrects) && part < 2 && chunk_part(c, part); part++) {
         size_t t = part * SUBCHUNK, diagonal = t * CHUNK + t;
         kern->channel_pairs(c->A + diagonal, c->kind.corrects ? c->B + diagonal : NULL, c->r.q + t * row, row,
@@ -249,7 +249,7 @@ void rung_matrix_chunk_enter(matrix_chunk *c, const float *S, bool reads)
 /* The rows of x that follow those of the chunk. */
 static rung_chunk_rows rows_after(const float *x, size_t row, size_t width, const matrix_chunk *c)
 {
-    return (rung_chunk_rows){x + c->n * row, row, x ? c->next : 0, width};
+    return (rung_chunk_rows){x ? x + c->n * row : NULL, row, x ? c->next : 0, width};
 }
 
 bool rung_matrix_chunk_read(float *o, const float *S, const matrix_chunk *c)
@@ -282,6 +282,7 @@ void rung_matrix_chunk_fade(float *S, const matrix_chunk *c)
 void rung_matrix_chunk_leave(float *S, const float *o, const matrix_chunk *c)
 {
     const rows_f32 *r = &c->r;
+    size_t decays = c->kind.decay == DECAY_CHANNEL ? c->dk : 0;
     static const size_t fade_steps[] = {[DECAY_CHANNEL] = 1};
     const float *fades[] = {[DECAY_HEAD] = c->start + c->n - 1, [DECAY_CHANNEL] = c->whole};
     assert(c->n > 0 && c->n <= CHUNK);
@@ -297,5 +298,7 @@ void rung_matrix_chunk_leave(float *S, const float *o, const matrix_chunk *c)
                             .dk = c->dk,
                             .dv = c->dv,
                             .value_rows = c->n,
-                            .next = {rows_after(r->v, r->value_row, c->dv, c), rows_after(o, r->value_row, c->dv, c)}});
+                            .next = {rows_after(r->v, r->value_row, c->dv, c), rows_after(o, r->value_row, c->dv, c),
+                                     rows_after(o ? NULL : r->k, r->key_row, c->dk, c),
+                                     rows_after(o || !decays ? NULL : r->g, r->g_row, decays, c)}});
 }

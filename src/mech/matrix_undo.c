@@ -35,6 +35,28 @@ static void add_weighted(float *y, size_t y_row, const float *x, size_t x_row, c
     if (y) rung_chunk_kernels_get()->add_rows(y, y_row, x, x_row, a, rows, n);
 }
 
+/* ---- what the previous chunk needs -------------------------------------------------------------------------------- */
+
+/* The rows of x before those of the chunk. */
+static rung_chunk_rows rows_before(const float *x, size_t row, size_t width, const matrix_step *p)
+{
+    return chunk_rows_before(x, row, p->previous, width);
+}
+
+/* The state before that of the chunk. */
+static rung_chunk_rows state_before(const float *S, const matrix_step *p)
+{
+    size_t rows = rung_panels_size(p->k.dk, p->k.dv) / RUNG_PANEL;
+    return chunk_rows_before(S, RUNG_PANEL, p->previous ? rows : 0, RUNG_PANEL);
+}
+
+/* Of a decay per channel; one per head is in few lines of memory. */
+static rung_chunk_rows decays_before(const float *g, const matrix_step *p)
+{
+    bool channels = p->k.kind.decay == DECAY_CHANNEL;
+    return rows_before(channels ? g : NULL, p->k.r.g_row, p->k.dk, p);
+}
+
 /* ---- rows that have faded from the start, or to the end ---------------------------------------------------------- */
 
 /* c->m is the gradient of the faded rows of x. Adds dx += sign E m, weight += sign E m x. */
@@ -69,11 +91,12 @@ static void undo_channel_fade(float *dx, float *weight, const float *x, const fl
 }
 
 /* The part of a recall that comes from S_0. */
-static void undo_start(float *dS, const recall *x, const matrix_step *p)
+static void undo_start(float *dS, const float *S, const recall *x, const matrix_step *p)
 {
     const matrix_chunk *k = &p->k;
     const matrix_back *c = p->c;
-    rung_chunk_product(c->m, k->dk, x->d, c->S_flipped, k->dv, k->n, k->dk, k->dv, false);
+    const rung_chunk_rows next[RUNG_CHUNK_ERRANDS] = {state_before(S, p)};
+    rung_chunk_product_asking(c->m, k->dk, x->d, c->S_flipped, k->dv, k->n, k->dk, k->dv, false, next);
     rung_chunk_absorb(dS, x->from, x->d_panels, k->n, k->dk, k->dv);
     if (k->kind.decay == DECAY_CHANNEL)
         undo_channel_fade(x->dx, c->from_start, x->x, k->since, 1, x->sign, p);
@@ -87,7 +110,11 @@ static void undo_end(const matrix_step *p)
     const matrix_chunk *k = &p->k;
     const matrix_back *c = p->c;
     chunk_factor u = k->kind.corrects ? chunk_rows(k->rest, chunk_wide(k->dv)) : chunk_rows(k->r.v, k->r.value_row);
-    rung_chunk_product(c->m, k->dk, u, c->D_flipped, k->dv, k->n, k->dk, k->dv, false);
+    size_t row = k->r.key_row;
+    const rung_chunk_rows next[RUNG_CHUNK_ERRANDS] = {
+        rows_before(p->dq, row, k->dk, p), rows_before(p->dk, row, k->dk, p),
+        rows_before(p->dv, k->r.value_row, k->dv, p), decays_before(p->dg, p)};
+    rung_chunk_product_asking(c->m, k->dk, u, c->D_flipped, k->dv, k->n, k->dk, k->dv, false, next);
     if (k->kind.corrects) rung_chunk_kernels_get()->scale_rows(c->m, k->dk, c->m, k->dk, k->beta, k->n, k->dk);
     if (k->kind.decay == DECAY_CHANNEL)
         undo_channel_fade(p->dk, c->to_end, k->r.k, k->until, 0, 1, p);
@@ -249,13 +276,17 @@ static void undo_values(const float *dS, const matrix_step *p)
     const matrix_chunk *k = &p->k;
     size_t n = k->n, dv = k->dv, wide = chunk_wide(dv);
     float met[CHUNK];
+    const rung_chunk_rows next[RUNG_CHUNK_ERRANDS] = {
+        rows_before(k->r.k, k->r.key_row, k->dk, p), decays_before(k->r.g, p),
+        rows_before(k->r.v, k->r.value_row, dv, p), rows_before(k->r.q, k->r.key_row, k->dk, p),
+        rows_before(p->g, p->g_row, dv, p)};
     if (!k->kind.corrects) {
-        rung_chunk_product(p->dv, k->r.value_row, k->to_k, dS, k->dk, n, dv, k->dk, true);
+        rung_chunk_product_asking(p->dv, k->r.value_row, k->to_k, dS, k->dk, n, dv, k->dk, true, next);
         if (p->g) rung_chunk_upper(p->dv, k->r.value_row, k->A, c->upstream, n, dv);
         return;
     }
     memset(c->du, 0, n * wide * sizeof *c->du);
-    rung_chunk_product(c->du, wide, k->to_k, dS, k->dk, n, dv, k->dk, true);
+    rung_chunk_product_asking(c->du, wide, k->to_k, dS, k->dk, n, dv, k->dk, true, next);
     if (p->g) rung_chunk_upper(c->du, wide, k->A, c->upstream, n, dv);
     rung_chunk_solve(c->values, c->du, k->B, k->beta, n, dv, true);
     kern->dot_rows(met, c->du, wide, k->rest, wide, n, dv);
@@ -304,8 +335,8 @@ void rung_matrix_undo(float *dS, const float *S, const matrix_step *p)
     if (S) {
         weigh_through(dS, S, p);
         rung_matrix_chunk_fade(dS, &p->k);
-        if (by_q) undo_start(dS, &q, p);
-        if (by_k) undo_start(dS, &k, p);
+        if (by_q) undo_start(dS, S, &q, p);
+        if (by_k) undo_start(dS, by_q ? NULL : S, &k, p);
     }
     weigh_parts(p);
     if (!p->silent && by_q) undo_pairs(&q, p);

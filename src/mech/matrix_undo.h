@@ -31,7 +31,9 @@ matrix_back rung_matrix_back_new(const rung_mech_conf *conf, float *scratch);
 typedef struct matrix_step {
     const matrix_back *c;
     matrix_chunk k;
-    const float *g; /* the gradient of the outputs; NULL if nothing was read */
+    size_t previous; /* tokens of the chunk before it, whose rows are asked for, and its state, which then stands before
+                      * that of this one; 0: nothing is asked for */
+    const float *g;  /* the gradient of the outputs; NULL if nothing was read */
     size_t g_row;
     bool silent; /* u is zero */
     float *dq, *dk, *dv, *dbeta, *dg;

@@ -37,7 +37,9 @@ static rwkv7_chunk chunk_at(size_t number, const context *c)
 
 static void absorb(float *S, size_t number, const void *c_)
 {
-    rwkv7_chunk k = chunk_at(number, c_);
+    const context *c = c_;
+    rwkv7_chunk k = chunk_at(number, c);
+    k.next = size_min(SUBCHUNK, c->at.b->tokens - number * SUBCHUNK - k.n);
     rung_rwkv7_chunk_enter(S, &k);
     rung_rwkv7_chunk_leave(S, NULL, &k);
 }
@@ -59,14 +61,27 @@ static void finish(float *D, const float *S, const void *c_)
     }
 }
 
-/* ds and dv; g NULL: nothing was read. */
-static void undo_values(const float *D, const float *g, const rwkv7_chunk *k, const context *c)
+/* The rows of x before those of the chunk; NULL: none. */
+static rung_chunk_rows rows_before(const float *x, size_t number, size_t width, const context *c)
 {
+    return chunk_rows_before(rung_back_row(x, &c->at, number * SUBCHUNK, width), c->at.b->conf->heads * width,
+                             number ? SUBCHUNK : 0, width);
+}
+
+/* ds and dv; g NULL: nothing was read. */
+static void undo_values(const float *D, const float *g, size_t number, const rwkv7_chunk *k, const context *c)
+{
+    const float *const *in = c->at.b->in;
     size_t n = k->n, dk = k->dk, dv = k->dv, wide = chunk_wide(dv);
     float one[SUBCHUNK], *values = c->du + SUBCHUNK * wide;
+    const rung_chunk_rows next[RUNG_CHUNK_ERRANDS] = {
+        rows_before(in[RWKV7_W], number, dk, c),          rows_before(in[RWKV7_V], number, dv, c),
+        rows_before(in[RWKV7_A], number, dk, c),          rows_before(in[RWKV7_B], number, dk, c),
+        rows_before(in[RWKV7_K], number, dk, c),          rows_before(in[RWKV7_R], number, dk, c),
+        rows_before(g ? c->at.b->g : NULL, number, dv, c)};
     for (size_t t = 0; t < n; t++) one[t] = 1;
     memset(c->du, 0, RWKV7_BOTH * wide * sizeof *c->du); /* beyond dv too */
-    rung_chunk_product(c->du, wide, chunk_rows(k->ended, dk), D, dk, RWKV7_BOTH, dv, dk, false);
+    rung_chunk_product_asking(c->du, wide, chunk_rows(k->ended, dk), D, dk, RWKV7_BOTH, dv, dk, false, next);
     if (g) {
         rung_kernels_get()->pack(c->upstream, g, n, dv, k->value_row, 1);
         rung_chunk_product(c->du, wide, chunk_columns(k->reads, CHUNK), c->upstream, n, RWKV7_BOTH, dv, n, true);
@@ -75,15 +90,23 @@ static void undo_values(const float *D, const float *g, const rwkv7_chunk *k, co
     rung_chunk_product(values, wide, chunk_columns(k->asks + SUBCHUNK, CHUNK), c->solved, n, n, dv, n, true);
 }
 
-static void undo_rows(const float *D, const float *S, const float *g, const rwkv7_chunk *k, const context *c)
+static void undo_rows(const float *D, const float *S, const float *g, size_t number, const rwkv7_chunk *k,
+                      const context *c)
 {
+    float *const *din = c->at.b->din;
     size_t n = k->n, dk = k->dk, dv = k->dv, wide = chunk_wide(dv);
     chunk_factor ds = chunk_rows(c->du, wide);
+    const rung_chunk_rows some[RUNG_CHUNK_ERRANDS] = {rows_before(din[RWKV7_V], number, dv, c),
+                                                      rows_before(din[RWKV7_A], number, dk, c),
+                                                      rows_before(din[RWKV7_W], number, dk, c)};
+    const rung_chunk_rows others[RUNG_CHUNK_ERRANDS] = {rows_before(din[RWKV7_R], number, dk, c),
+                                                        rows_before(din[RWKV7_B], number, dk, c),
+                                                        rows_before(din[RWKV7_K], number, dk, c)};
     rung_chunk_flip(c->S_flipped, S, dk, dv);
     rung_chunk_flip(c->D_flipped, D, dk, dv);
     rung_chunk_flip(c->u_flipped, k->u, RWKV7_BOTH, dv);
-    rung_chunk_product(c->from_a, dk, ds, c->S_flipped, dv, n, dk, dv, false);
-    rung_chunk_product(c->to_b, dk, chunk_rows(k->rest, wide), c->D_flipped, dv, n, dk, dv, false);
+    rung_chunk_product_asking(c->from_a, dk, ds, c->S_flipped, dv, n, dk, dv, false, some);
+    rung_chunk_product_asking(c->to_b, dk, chunk_rows(k->rest, wide), c->D_flipped, dv, n, dk, dv, false, others);
     rung_chunk_product(c->to_k, dk, chunk_rows(k->v, k->value_row), c->D_flipped, dv, n, dk, dv, false);
     rung_chunk_product(c->dasks, CHUNK, ds, c->u_flipped, dv, n, RWKV7_BOTH, dv, false);
     if (g) {
@@ -148,9 +171,9 @@ static void undo(float *D, const float *S, const float *after, size_t number, co
     (void)after;
     for (size_t t = 0; t < n; t++) one[t] = 1;
     rung_rwkv7_chunk_enter(S, &k);
-    undo_values(D, g, &k, c);
+    undo_values(D, g, number, &k, c);
     if (d_v) rung_chunk_kernels_get()->add_rows(d_v, k.value_row, c->du + SUBCHUNK * wide, wide, one, n, dv);
-    undo_rows(D, S, g, &k, c);
+    undo_rows(D, S, g, number, &k, c);
     undo_through(D, S, &k, c);
     undo_decays(number, &k, c);
     rung_chunk_fade(D, k.since + (n - 1) * dk, true, dk, dv);

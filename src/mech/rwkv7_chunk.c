@@ -115,7 +115,7 @@ void rung_rwkv7_chunk_enter(const float *S, const rwkv7_chunk *c)
 /* The rows of x of the next chunk. */
 static rung_chunk_rows rows_after(const float *x, size_t row, size_t width, const rwkv7_chunk *c)
 {
-    return (rung_chunk_rows){x + c->n * row, row, x ? c->next : 0, width};
+    return (rung_chunk_rows){x ? x + c->n * row : NULL, row, x ? c->next : 0, width};
 }
 
 /* Returns whether o is finite. */
@@ -141,6 +141,7 @@ static bool read_chunk(float *o, const float *S, const rwkv7_chunk *c)
 
 void rung_rwkv7_chunk_leave(float *S, const float *o, const rwkv7_chunk *c)
 {
+    size_t row = c->key_row, dk = c->dk;
     rung_chunk_kernels_get()->leave_state(
         &(rung_chunk_leave){.S = S,
                             .x = c->ended,
@@ -153,8 +154,10 @@ void rung_rwkv7_chunk_leave(float *S, const float *o, const rwkv7_chunk *c)
                             .dk = c->dk,
                             .dv = c->dv,
                             .value_rows = BOTH,
-                            .next = {rows_after(c->v, c->value_row, c->dv, c), rows_after(c->r, c->key_row, c->dk, c),
-                                     rows_after(o, c->value_row, c->dv, c)}});
+                            .next = {rows_after(c->v, c->value_row, c->dv, c), rows_after(o ? c->r : NULL, row, dk, c),
+                                     rows_after(o, c->value_row, c->dv, c), rows_after(o ? NULL : c->w, row, dk, c),
+                                     rows_after(o ? NULL : c->a, row, dk, c), rows_after(o ? NULL : c->b, row, dk, c),
+                                     rows_after(o ? NULL : c->k, row, dk, c)}});
 }
 
 size_t rung_rwkv7_chunks_f32(float *o, float *state, const float *const *in, size_t first, size_t tokens, size_t head,

@@ -131,6 +131,7 @@ static void take_certificate(rung_cell *out, const report_group *g, const report
         out->certificate = run->certificate;
         out->certificate_name = run->certificate_name;
         out->certificate_sha256 = run->certificate_sha256;
+        out->certificate_seed = run->seed;
     }
 }
 

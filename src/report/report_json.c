@@ -77,6 +77,10 @@ static void json_cell(rung_jout *out, const rung_run_group *g, size_t c)
     json_some(out, "n_threshold", row->theory.n_threshold);
     rung_jout_bool(out, "above_ceiling", cell->above);
     rung_jout_string(out, "certificate_sha256", cell->certificate ? cell->certificate_sha256 : NULL);
+    if (cell->certificate) {
+        rung_jout_string(out, "certificate", cell->certificate);
+        rung_jout_int(out, "certificate_seed", (int64_t)cell->certificate_seed);
+    }
     rung_jout_end(out);
 }
 

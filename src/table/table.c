@@ -77,17 +77,17 @@ const rung_table_row rung_table_rows[RUNG_TABLE_LAYERS] = {
      .arch = "dsa:k=1:HI=1:DI=2",
      .build = {[TWO_SUMS] = "two-sum N=127 M=509 by=dsa"}},
     {.title = "hybrid: full, four linear",
-     .brief = "full,4 linear",
+     .brief = "full,4 lin",
      .arch = "full,4*linear",
      .build = {FULL_CAN},
      .claim = PAPER(NULL, NULL, "Ω(poly n)", NULL)},
     {.title = "hybrid: linear, two full",
-     .brief = "linear,2 full",
+     .brief = "lin,2 full",
      .arch = "linear,2*full",
      .build = {FULL_CAN, [SEQCOMP] = "seqcomp L=2 N0=30 n=17 keys=trig linear=first"},
      .deep = {ONE, "seqcomp L=2 N0=2 n=2 keys=trig linear=first"}},
     {.title = "hybrid: full, linear, full",
-     .brief = "full,lin,full",
+     .brief = "lin between",
      .arch = "full,linear,full",
      .build = {FULL_CAN, [SEQCOMP] = "seqcomp L=2 N0=30 n=17 keys=trig linear=after"},
      .claim = PAPER(NULL, NULL, "Ω(poly n) in Theorem B.2 as printed, which its erratum corrects", NULL),
@@ -254,6 +254,7 @@ rung_status rung_table_init(rung_table *table, const char *numbers, rung_error *
 
 void rung_table_clear(rung_table *table)
 {
+    for (size_t i = 0; i < table->trained_count; i++) free(table->trained[i].cert);
     free(table->trained);
 }
 

@@ -18,14 +18,38 @@ static void json_certificate(rung_jout *out, const rung_table_cell *cell)
     rung_jout_end(out);
 }
 
-static void json_trained(rung_jout *out, const rung_table_trained *t)
+static const char *const lessons[] = {[RUNG_TABLE_LEARNT] = "learnt",
+                                      [RUNG_TABLE_NOT_LEARNT] = "not learnt",
+                                      [RUNG_TABLE_CEILING] = "ceiling",
+                                      [RUNG_TABLE_NOT_ALWAYS] = "never always right",
+                                      [RUNG_TABLE_NOTHING_SAID] = NULL};
+
+static void json_trained_certificate(rung_jout *out, const rung_table_trained *t)
 {
-    rung_jout_object(out, NULL);
+    if (!t->cert) return;
+    rung_jout_object(out, "certificate");
+    rung_jout_string(out, "file", t->cert_file);
+    rung_jout_string(out, "kind", t->cert_kind);
+    rung_jout_string(out, "numbers", t->cert_numbers);
+    rung_jout_int(out, "seed", (int64_t)t->cert_seed);
+    rung_jout_end(out);
+}
+
+/* Weights of the cell: CAN or SAMPLED, if there are any. */
+static void json_trained(rung_jout *out, const rung_table *table, const rung_table_trained *t, rung_verdict weights)
+{
+    if (!t) {
+        rung_jout_string(out, "trained", NULL);
+        return;
+    }
+    rung_jout_object(out, "trained");
     rung_jout_string(out, "task", t->task);
     rung_jout_int(out, "tokens", (int64_t)t->tokens);
     rung_jout_int(out, "d_model", (int64_t)t->d_model);
+    rung_jout_int(out, "heads", (int64_t)t->heads);
     rung_jout_int(out, "dk", (int64_t)t->dk);
     rung_jout_int(out, "dv", (int64_t)t->dv);
+    rung_jout_int(out, "thoughts", (int64_t)t->thoughts);
     rung_jout_int(out, "steps", (int64_t)t->steps);
     rung_jout_real(out, "rate", t->rate);
     rung_jout_int(out, "rates_tried", (int64_t)t->settings);
@@ -41,6 +65,8 @@ static void json_trained(rung_jout *out, const rung_table_trained *t)
     rung_jout_real(out, "ceiling", t->ceiling);
     rung_jout_string(out, "test_numbers", t->test_numbers[0] ? t->test_numbers : RUNG_TEST_FAST);
     rung_jout_string(out, "version", t->version);
+    rung_jout_string(out, "lesson", lessons[rung_table_learnt(table, t, weights)]);
+    json_trained_certificate(out, t);
     rung_jout_end(out);
 }
 
@@ -73,9 +99,7 @@ static void json_cell(rung_jout *out, const rung_table *table, size_t r, size_t 
     } else {
         rung_jout_string(out, "why", cell->nearest);
     }
-    rung_jout_array(out, "trained");
-    for (size_t i = 0; i < cell->trained_count; i++) json_trained(out, cell->trained[i]);
-    rung_jout_end(out);
+    json_trained(out, table, cell->trained, cell->verdict);
     rung_jout_end(out);
 }
 
@@ -103,13 +127,14 @@ static void json_depth(rung_jout *out, const rung_table *table, size_t r, size_t
         rung_jout_string(out, "build", d->build);
         rung_jout_string(out, "layers", d->arch);
     }
+    json_trained(out, table, d->trained, d->can);
     rung_jout_end(out);
 }
 
 void rung_table_json(rung_buf *text, const rung_table *table)
 {
     rung_jout out;
-    rung_jout_begin(&out, text, "rung.table/3", true);
+    rung_jout_begin(&out, text, "rung.table/4", true);
     rung_jout_string(&out, "numbers", table->fmt.name);
     rung_jout_object(&out, "trained");
     rung_jout_string(&out, "spec", table->spec);

@@ -82,10 +82,28 @@ static void put_bar(rung_buf *out, const rung_table_trained *t)
     rung_buf_puts(out, "</span>");
 }
 
-/* One line of the matrix. Sizes that differ from those of the column are named. */
-static void put_learned(rung_buf *out, const rung_table_cell *cell, const rung_table_sizes *usual)
+/* "≤ 0.91" and the like: what the accuracy stands beside. */
+static void put_lesson(rung_buf *out, const rung_table *table, const rung_table_trained *t, rung_verdict verdict)
 {
-    const rung_table_trained *t = rung_table_shown(cell, usual);
+    switch (rung_table_learnt(table, t, verdict)) {
+    case RUNG_TABLE_CEILING:
+        rung_buf_printf(out, " ≤ %.2f", floor(100 * t->ceiling + 1) / 100);
+        break;
+    case RUNG_TABLE_NOT_ALWAYS:
+        rung_buf_puts(out, " &lt; 1");
+        break;
+    case RUNG_TABLE_NOT_LEARNT:
+        rung_buf_printf(out, " not learnt in %zu steps", t->steps);
+        break;
+    case RUNG_TABLE_LEARNT:
+    case RUNG_TABLE_NOTHING_SAID:
+        break;
+    }
+}
+
+/* One line of the matrix. */
+static void put_learned(rung_buf *out, const rung_table *table, const rung_table_trained *t, rung_verdict verdict)
+{
     rung_buf_puts(out, "<div class=\"learned\">");
     if (!t)
         rung_buf_puts(out, "no run");
@@ -94,12 +112,7 @@ static void put_learned(rung_buf *out, const rung_table_cell *cell, const rung_t
     else {
         put_bar(out, t);
         rung_buf_printf(out, "<span>%.2f", t->accuracy.mean);
-        if (isfinite(t->accuracy.low))
-            rung_buf_printf(out, " [%.2f, %.2f]", fmax(t->accuracy.low, 0), fmin(t->accuracy.high, 1));
-        if (!rung_table_trained_at(t, usual)) {
-            rung_buf_printf(out, " d<sub>k</sub>=%zu", t->dk);
-            if (t->tokens != usual->tokens) rung_buf_printf(out, ", n=%zu", t->tokens);
-        }
+        put_lesson(out, table, t, verdict);
         rung_buf_puts(out, "</span>");
     }
     rung_buf_puts(out, "</div>");
@@ -114,37 +127,58 @@ static void put_accuracy(rung_buf *out, const rung_table_trained *t)
     rung_buf_printf(out, "trained: <b>%.3f</b>", t->accuracy.mean);
     if (isfinite(t->accuracy.low))
         rung_buf_printf(out, " [%.3f, %.3f]", fmax(t->accuracy.low, 0), fmin(t->accuracy.high, 1));
-    rung_buf_printf(out, ", d<sub>k</sub> = %zu", t->dk);
     if (isfinite(t->ceiling)) rung_buf_printf(out, "; proved: at most %.3f", t->ceiling);
     put_bar(out, t);
 }
 
-static const char *measured_by(const rung_table_trained *t)
+static void put_measured_by(rung_buf *out, const rung_table_trained *t)
 {
     bool fast = !t->test_numbers[0] || strcmp(t->test_numbers, RUNG_TEST_FAST) == 0;
-    return fast ? "Measured by the fast evaluator. " : "Measured by the exact evaluator. ";
+    if (fast)
+        rung_buf_puts(out, "Measured by the fast evaluator. ");
+    else
+        rung_buf_printf(out, "Measured by the exact evaluator in <code>%s</code>. ", t->test_numbers);
 }
 
-static void put_trained(rung_buf *out, const rung_table_trained *t)
+static void put_theory_of(rung_buf *out, const rung_table_trained *t)
 {
-    rung_buf_puts(out, "<p>");
-    put_accuracy(out, t);
-    rung_buf_printf(out, "%zu run%s, %zu tokens: ", t->runs, t->runs == 1 ? "" : "s", t->tokens);
-    put_code(out, t->task);
-    rung_buf_printf(
-        out,
-        ", d-model %zu, d<sub>k</sub> = %zu, d<sub>v</sub> = %zu, %zu steps, rate %g%s, seeds %s. Chance %.3f; %zu of "
-        "%zu runs succeeded. ",
-        t->d_model, t->dk, t->dv, t->steps, t->rate, t->settings > 1 ? " (chosen by the evaluations)" : "", t->seeds,
-        t->chance, t->succeeded, t->runs);
-    rung_buf_puts(out, measured_by(t));
     if (t->verdict == RUNG_CANNOT && t->spoken)
-        rung_buf_printf(out, "At this size too, theorem %s proves CANNOT.", t->bound);
+        rung_buf_printf(out, "At this size too, theorem %s proves CANNOT%s.", t->bound,
+                        isfinite(t->ceiling) ? "" : "; no ceiling is known");
     else if (t->verdict == RUNG_CANNOT)
         rung_buf_printf(out, "Theorem %s proves CANNOT at this size, but does not speak of this evaluator.", t->bound);
     else
         rung_buf_puts(out, "No theorem forbids it at this size.");
+}
+
+/* The model is not in this program, but the sweep makes the same bytes again. */
+static void put_trained_certificate(rung_buf *out, const rung_table_trained *t)
+{
+    if (!t->cert) return;
+    rung_buf_printf(out, "<p>The trained model of seed %llu fails (%s, %s). rung-check accepted the ",
+                    (unsigned long long)t->cert_seed, t->cert_kind, t->cert_numbers);
+    put_link(out, t->cert_file, "certificate");
+    rung_buf_puts(out, "; <code>make table-trained</code> trains the same model again.</p>");
+}
+
+static void put_trained(rung_buf *out, const rung_table *table, const rung_table_trained *t, rung_verdict verdict)
+{
+    rung_buf_puts(out, "<p>");
+    put_accuracy(out, t);
+    if (rung_table_learnt(table, t, verdict) == RUNG_TABLE_NOT_LEARNT)
+        rung_buf_printf(out, "Weights exist, not learnt in %zu steps. ", t->steps);
+    rung_buf_printf(out, "%zu run%s, %zu tokens: ", t->runs, t->runs == 1 ? "" : "s", t->tokens);
+    put_code(out, t->task);
+    rung_buf_printf(out, ", d-model %zu, %zu head%s, d<sub>k</sub> = %zu, d<sub>v</sub> = %zu, ", t->d_model, t->heads,
+                    t->heads == 1 ? "" : "s", t->dk, t->dv);
+    if (t->thoughts) rung_buf_printf(out, "%zu thought%s, ", t->thoughts, t->thoughts == 1 ? "" : "s");
+    rung_buf_printf(out, "at most %zu steps, rate %g%s, seeds %s. Chance %.3f; %zu of %zu runs succeeded. ", t->steps,
+                    t->rate, t->settings > 1 ? " (chosen by the evaluations)" : "", t->seeds, t->chance, t->succeeded,
+                    t->runs);
+    put_measured_by(out, t);
+    put_theory_of(out, t);
     rung_buf_puts(out, "</p>");
+    put_trained_certificate(out, t);
 }
 
 /* ---- how deep -------------------------------------------------------------------------------------------------- */
@@ -169,7 +203,7 @@ static const char *depth_class(const rung_table_depth *d)
 }
 
 /* What is known of L functions: refuted from some length on, solved by weights at a short one, or neither. */
-static void put_depth(rung_buf *out, const rung_table_depth *d)
+static void put_depth(rung_buf *out, const rung_table *table, const rung_table_depth *d)
 {
     rung_buf_puts(out, "<span class=\"w\">");
     put_word(out, d->cannot ? RUNG_CANNOT : d->can);
@@ -180,12 +214,14 @@ static void put_depth(rung_buf *out, const rung_table_depth *d)
         if (d->bound[0]) rung_buf_printf(out, " (<a href=\"#t-%s\">%s</a>)", d->bound, d->bound);
         rung_buf_puts(out, "</div>");
     }
-    if (!is_can(d->can)) return;
-    rung_buf_printf(out, "<div class=\"n\">%sat %zu tokens, ", d->cannot ? "weights " : "", d->can_tokens);
-    if (d->proved)
-        rung_buf_puts(out, "every prompt</div>");
-    else
-        rung_buf_printf(out, "%llu prompts</div>", (unsigned long long)d->prompts);
+    if (is_can(d->can)) {
+        rung_buf_printf(out, "<div class=\"n\">%sat %zu tokens, ", d->cannot ? "weights " : "", d->can_tokens);
+        if (d->proved)
+            rung_buf_puts(out, "every prompt</div>");
+        else
+            rung_buf_printf(out, "%llu prompts</div>", (unsigned long long)d->prompts);
+    }
+    if (d->trained) put_learned(out, table, d->trained, d->can);
 }
 
 static void put_deep(rung_buf *out, const rung_table *table)
@@ -204,7 +240,7 @@ static void put_deep(rung_buf *out, const rung_table *table)
         for (size_t L = 0; L < RUNG_TABLE_DEPTH; L++) {
             const rung_table_depth *d = &table->depth[r][L];
             rung_buf_printf(out, "<td class=\"%s\">", depth_class(d));
-            put_depth(out, d);
+            put_depth(out, table, d);
             rung_buf_puts(out, "</td>");
         }
         rung_buf_puts(out, "</tr>\n");
@@ -222,8 +258,11 @@ static void put_tag(rung_buf *out, const char *text, const char *meaning)
 /* How far the verdict is checked. */
 static void put_tags(rung_buf *out, const rung_table_cell *cell)
 {
-    if (cell->verdict == RUNG_CANNOT && cell->cert[0])
-        put_tag(out, "cert", "a model of these layers fails; rung-check has accepted the certificate");
+    bool trained = cell->trained && cell->trained->cert;
+    if (cell->verdict == RUNG_CANNOT && (trained || cell->cert[0]))
+        put_tag(out, "cert",
+                trained ? "a trained model of these layers fails; rung-check has accepted the certificate"
+                        : "a model of these layers with random weights fails; rung-check has accepted the certificate");
     if (cell->verdict == RUNG_CANNOT && !cell->on_paper[0]) put_tag(out, "Coq", "Coq has checked the theorem");
     if (cell->verdict == RUNG_CANNOT && cell->on_paper[0]) put_tag(out, "paper", "the theorem is proved on paper only");
     if (is_can(cell->verdict) && cell->proved) put_tag(out, "proof", "these weights are proved right on every prompt");
@@ -263,7 +302,7 @@ static void put_numbers(rung_buf *out, const rung_table_cell *cell, size_t r, si
     rung_buf_puts(out, "</div>");
 }
 
-static void put_cell(rung_buf *out, const rung_table *table, size_t r, size_t c, const rung_table_sizes *usual)
+static void put_cell(rung_buf *out, const rung_table *table, size_t r, size_t c)
 {
     const rung_table_cell *cell = &table->cell[r][c];
     bool slides = c == RUNG_TABLE_SEQCOMP && table->deep;
@@ -279,7 +318,7 @@ static void put_cell(rung_buf *out, const rung_table *table, size_t r, size_t c,
     for (size_t L = 1; slides && L <= RUNG_TABLE_DEPTH; L++) {
         if (L == 2) continue;
         rung_buf_printf(out, "<div class=\"off %s\" data-depth=\"%zu\">", depth_class(&table->depth[r][L - 1]), L);
-        put_depth(out, &table->depth[r][L - 1]);
+        put_depth(out, table, &table->depth[r][L - 1]);
         rung_buf_puts(out, "</div>");
     }
     if (slides) rung_buf_printf(out, "<div class=\"%s\" data-depth=\"2\">", class_of(cell->verdict));
@@ -288,41 +327,48 @@ static void put_cell(rung_buf *out, const rung_table *table, size_t r, size_t c,
     put_word(out, cell->verdict);
     rung_buf_puts(out, "</a>");
     put_numbers(out, cell, r, c);
-    put_learned(out, cell, usual);
+    put_learned(out, table, cell->trained, cell->verdict);
     rung_buf_puts(out, slides ? "</div></td>" : "</td>");
 }
 
-static void put_column(rung_buf *out, const rung_table *table, size_t c, const rung_table_sizes *usual)
+/* "n = 66, 146, 170" for L = 1, 2, 3 */
+static void put_width(rung_buf *out, const rung_table_sizes *width)
 {
+    if (!width->runs) {
+        rung_buf_puts(out, "not trained");
+        return;
+    }
+    rung_buf_puts(out, "trained: n = ");
+    for (size_t i = 0, shown = 0; i < RUNG_TABLE_TRAINED; i++)
+        if (width->tokens[i]) rung_buf_printf(out, "%s%zu", shown++ ? ", " : "", width->tokens[i]);
+    rung_buf_printf(out, "; H = %zu, ", width->heads);
+    if (width->dk == width->dv)
+        rung_buf_printf(out, "d<sub>k</sub> = d<sub>v</sub> = %zu", width->dk);
+    else
+        rung_buf_printf(out, "d<sub>k</sub> = %zu, d<sub>v</sub> = %zu", width->dk, width->dv);
+}
+
+static void put_column(rung_buf *out, const rung_table *table, size_t c)
+{
+    const rung_table_sizes width = rung_table_width(table, c);
     bool slides = c == RUNG_TABLE_SEQCOMP;
     rung_buf_printf(out, "<th><b>%s</b>%s<br><span class=\"dim long\">%s, %zu tokens<br>", rung_table_cols[c].symbol,
                     slides ? ", L = <span id=\"L-shown\">2</span>" : "", rung_table_cols[c].title,
                     table->task[c].tokens);
-    if (!usual->runs)
-        rung_buf_puts(out, "not trained");
-    else if (usual->dk == usual->dv)
-        rung_buf_printf(out, "trained: n = %zu, d<sub>k</sub> = d<sub>v</sub> = %zu%s", usual->tokens, usual->dk,
-                        usual->mixed ? " or as named" : "");
-    else
-        rung_buf_printf(out, "trained: n = %zu, d<sub>k</sub> = %zu, d<sub>v</sub> = %zu%s", usual->tokens, usual->dk,
-                        usual->dv, usual->mixed ? " or as named" : "");
+    put_width(out, &width);
     rung_buf_puts(out, "</span></th>");
 }
 
 static void put_matrix(rung_buf *out, const rung_table *table)
 {
-    rung_table_sizes usual[RUNG_TABLE_COLS];
     rung_buf_puts(out, "<table class=\"matrix\"><colgroup><col class=\"row\"><col span=\"4\"></colgroup>\n"
                        "<thead><tr><th>layers</th>");
-    for (size_t c = 0; c < RUNG_TABLE_COLS; c++) {
-        usual[c] = rung_table_usual(table, c);
-        put_column(out, table, c, &usual[c]);
-    }
+    for (size_t c = 0; c < RUNG_TABLE_COLS; c++) put_column(out, table, c);
     rung_buf_puts(out, "</tr></thead>\n<tbody>\n");
     for (size_t r = 0; r < RUNG_TABLE_ROWS; r++) {
         rung_buf_printf(out, "<tr><th>%s<br><span class=\"dim\"><code>%s</code></span></th>", rung_table_rows[r].title,
                         rung_table_rows[r].arch);
-        for (size_t c = 0; c < RUNG_TABLE_COLS; c++) put_cell(out, table, r, c, &usual[c]);
+        for (size_t c = 0; c < RUNG_TABLE_COLS; c++) put_cell(out, table, r, c);
         rung_buf_puts(out, "</tr>\n");
     }
     rung_buf_puts(out, "</tbody></table>\n");
@@ -341,7 +387,7 @@ static void put_legend(rung_buf *out, const rung_table *table)
                        "<span><b class=\"cannot\">✗ CANNOT</b> a theorem: bits needed &gt; bits held</span>"
                        "<span><b class=\"unknown\">? UNKNOWN</b> neither</span>"
                        "<span>O, Ω: the published width Hdp</span>"
-                       "<span>bar: accuracy after training, | chance</span></p>\n");
+                       "<span>bar: accuracy after training, | chance, ≤ proved ceiling</span></p>\n");
 }
 
 /* ---- symbols and theorems -------------------------------------------------------------------------------------- */
@@ -374,13 +420,12 @@ static void put_symbols(rung_buf *out, const rung_table *table)
         "CoT: with chain of thought</dd>\n"
         "<dt>Coq, paper</dt><dd>a machine has checked the theorem, or it is proved on paper only; proof: of these "
         "weights, for every prompt</dd>\n"
-        "<dt>cert</dt><dd>one model of these layers, with random weights, that fails; the program rung-check accepted "
-        "the "
-        "certificate when this page was made</dd>\n"
+        "<dt>cert</dt><dd>one model of these layers that fails, at the trained size a trained one; the program "
+        "rung-check "
+        "accepted the certificate</dd>\n"
         "<dt>bar</dt><dd>accuracy on fresh prompts, %s. The line is the interval, the thin mark chance, the thick one "
-        "a "
-        "ceiling that is proved for what was trained. It proves nothing: a low bar may be the fault of the "
-        "recipe%s</dd>\n</dl>\n",
+        "and “≤” a ceiling that is proved for what was trained; “&lt; 1”: proved not to be always right. It proves "
+        "nothing: a low bar may be the fault of the recipe%s</dd>\n</dl>\n",
         table->deep ? "" : " class=\"second\"", table->fmt.bits, table->fmt.name,
         table->quick ? "one seed each, trained when this page was made" : "mean over seeds with its 95 % interval",
         table->shipped ? ". Sizes and steps were chosen in pilot runs, in part with these very seeds" : "");
@@ -428,8 +473,9 @@ static void put_checker(rung_buf *out, const rung_table_cell *cell, const char *
 static void put_certificate(rung_buf *out, const rung_table_cell *cell, const char *directory)
 {
     if (!cell->cert[0]) return;
-    rung_buf_printf(out, "<p>One model fails (%s, %s): attack <code>%s</code> on random weights, ", cell->cert_kind,
-                    cell->cert_numbers, cell->cert_attack);
+    rung_buf_printf(
+        out, "<p>One model fails (%s, %s): attack <code>%s</code> on random weights at the size of the verdict, ",
+        cell->cert_kind, cell->cert_numbers, cell->cert_attack);
     rung_text_escape(out, cell->cert_how);
     rung_buf_puts(out, ". Accepted by rung-check: ");
     put_link(out, cell->cert, "certificate");
@@ -473,6 +519,19 @@ static void put_weights(rung_buf *out, const rung_table_cell *cell)
     rung_buf_puts(out, "</p>");
 }
 
+/* Of L-SeqComp those of every L. */
+static void put_runs(rung_buf *out, const rung_table *table, size_t r, size_t c)
+{
+    size_t shown = 0;
+    for (size_t L = 1; L <= (c == RUNG_TABLE_SEQCOMP ? RUNG_TABLE_TRAINED : 1); L++) {
+        const rung_table_trained *t = rung_table_run(table, r, c, L);
+        bool deep = c == RUNG_TABLE_SEQCOMP && L != 2;
+        if (t) put_trained(out, table, t, deep ? table->depth[r][L - 1].can : table->cell[r][c].verdict);
+        shown += t != NULL;
+    }
+    if (!shown) rung_buf_puts(out, "<p class=\"dim\">trained: no run</p>");
+}
+
 static void put_evidence_of(rung_buf *out, const rung_table *table, size_t r, size_t c, const char *directory)
 {
     const rung_table_cell *cell = &table->cell[r][c];
@@ -495,10 +554,7 @@ static void put_evidence_of(rung_buf *out, const rung_table *table, size_t r, si
         rung_text_escape(out, cell->nearest);
         rung_buf_puts(out, "</p>");
     }
-    for (size_t i = 0; i < cell->trained_count; i++) put_trained(out, cell->trained[i]);
-    if (!cell->trained_count)
-        rung_buf_printf(out, "<p class=\"dim\">trained: no run%s</p>",
-                        row->thinks ? " (models with chain of thought are not trained here)" : "");
+    put_runs(out, table, r, c);
     rung_buf_puts(out, "</div></details>\n");
 }
 

@@ -1,53 +1,38 @@
 /* SPDX-License-Identifier: MIT
  * Copyright (c) The rung authors
  *
- * The sizes at which the layers of a column were trained. Accuracies can be compared at equal sizes only, so whoever
- * shows them says where they differ.
+ * The sizes at which the layers of a column were trained, and what a trained accuracy says. Accuracies can be compared
+ * at equal sizes only, so a column has one width.
  */
+#include <math.h>
+
 #include "rung/table.h"
 
-bool rung_table_trained_at(const rung_table_trained *t, const rung_table_sizes *sizes)
+const rung_table_trained *rung_table_run(const rung_table *table, size_t row, size_t col, size_t L)
 {
-    return t->tokens == sizes->tokens && t->dk == sizes->dk && t->dv == sizes->dv;
+    if (col != RUNG_TABLE_SEQCOMP) return table->cell[row][col].trained;
+    return L <= RUNG_TABLE_TRAINED ? table->depth[row][L - 1].trained : NULL;
 }
 
-/* Cells that have a run of these sizes. */
-static size_t cells_at(const rung_table *table, size_t col, const rung_table_sizes *sizes)
+rung_table_sizes rung_table_width(const rung_table *table, size_t col)
 {
-    size_t count = 0;
-    for (size_t r = 0; r < RUNG_TABLE_ROWS; r++) {
-        const rung_table_cell *cell = &table->cell[r][col];
-        bool there = false;
-        for (size_t i = 0; i < cell->trained_count; i++)
-            there = there || rung_table_trained_at(cell->trained[i], sizes);
-        count += there;
+    rung_table_sizes sizes = {0};
+    size_t depths = col == RUNG_TABLE_SEQCOMP ? RUNG_TABLE_TRAINED : 1;
+    size_t rows = col == RUNG_TABLE_SEQCOMP ? RUNG_TABLE_LAYERS : RUNG_TABLE_ROWS;
+    for (size_t i = 0; i < rows * depths; i++) {
+        const rung_table_trained *t = rung_table_run(table, i / depths, col, i % depths + 1);
+        if (!t) continue;
+        sizes.runs++;
+        sizes.d_model = t->d_model, sizes.heads = t->heads, sizes.dk = t->dk, sizes.dv = t->dv;
+        sizes.tokens[i % depths] = t->tokens;
     }
-    return count;
+    return sizes;
 }
 
-rung_table_sizes rung_table_usual(const rung_table *table, size_t col)
+rung_table_lesson rung_table_learnt(const rung_table *table, const rung_table_trained *t, rung_verdict verdict)
 {
-    rung_table_sizes usual = {0};
-    size_t most = 0;
-    for (size_t r = 0; r < RUNG_TABLE_ROWS; r++) {
-        const rung_table_cell *cell = &table->cell[r][col];
-        usual.runs += cell->trained_count > 0;
-        for (size_t i = 0; i < cell->trained_count; i++) {
-            const rung_table_trained *t = cell->trained[i];
-            const rung_table_sizes here = {.tokens = t->tokens, .dk = t->dk, .dv = t->dv};
-            size_t count = cells_at(table, col, &here);
-            if (count <= most) continue;
-            most = count;
-            usual.tokens = here.tokens, usual.dk = here.dk, usual.dv = here.dv;
-        }
-    }
-    usual.mixed = most < usual.runs;
-    return usual;
-}
-
-const rung_table_trained *rung_table_shown(const rung_table_cell *cell, const rung_table_sizes *usual)
-{
-    for (size_t i = 0; i < cell->trained_count; i++)
-        if (rung_table_trained_at(cell->trained[i], usual)) return cell->trained[i];
-    return cell->trained_count ? cell->trained[0] : NULL;
+    if (t->verdict == RUNG_CANNOT && t->spoken) return t->ceiling > 0 ? RUNG_TABLE_CEILING : RUNG_TABLE_NOT_ALWAYS;
+    if (t->accuracy.mean >= table->success) return RUNG_TABLE_LEARNT;
+    bool weights = verdict == RUNG_CAN || verdict == RUNG_CAN_SAMPLED;
+    return weights ? RUNG_TABLE_NOT_LEARNT : RUNG_TABLE_NOTHING_SAID;
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rung/cert.h"
 #include "rung/io.h"
 #include "rung/lab.h"
 #include "rung/table.h"
@@ -53,11 +54,14 @@ static void read_seeds(char *out, size_t size, const rung_json *seeds)
     }
 }
 
-/* The theorems are asked again, with the sizes that were trained and the 32 bits of training. They do not speak of
- * what the fast evaluator has measured. */
+/* The theorems are asked again, with the sizes that were trained and the bits of the evaluator that measured. They do
+ * not speak of what the fast evaluator has measured. */
 static rung_status ask_theory(rung_table_trained *t, rung_error *err)
 {
-    rung_train_spec conf = {.model = {.arch = t->arch, .heads = t->heads, .dk = t->dk, .dv = t->dv, .causal = true}};
+    rung_train_spec conf = {.model = {.arch = t->arch, .heads = t->heads, .dk = t->dk, .dv = t->dv, .causal = true},
+                            .thoughts = t->thoughts,
+                            .test_prompts = 1,
+                            .test_numbers = t->test_numbers[0] ? t->test_numbers : NULL};
     rung_run_theory theory;
     RUNG_TRY(rung_task_conf_parse(&conf.task, t->task, err));
     RUNG_TRY(rung_lab_theory(&theory, &conf, err));
@@ -67,6 +71,32 @@ static rung_status ask_theory(rung_table_trained *t, rung_error *err)
     t->ceiling = t->spoken && theory.ceiling > 0 ? theory.ceiling : NAN;
     snprintf(t->bound, sizeof t->bound, "%s", theory.bound);
     return RUNG_OK;
+}
+
+/* The grammar is checked here, the truth was when the summary was made: that needs the model. */
+static rung_status read_certificate(rung_table_trained *t, const rung_json *cell, rung_error *err)
+{
+    const char *text = rung_json_string(rung_json_get(cell, "certificate"));
+    rung_cert cert = {0};
+    if (!text) return RUNG_OK;
+    rung_status status = rung_cert_parse(&cert, text, strlen(text), "certificate", err);
+    if (status == RUNG_OK) {
+        snprintf(t->cert_kind, sizeof t->cert_kind, "%s", rung_cert_kind_names[cert.kind - 1]);
+        snprintf(t->cert_numbers, sizeof t->cert_numbers, "%s", cert.numbers);
+        t->cert_seed = size_of(cell, "certificate_seed");
+        t->cert = rung_calloc(strlen(text) + 1, 1, err);
+        if (t->cert) strcpy(t->cert, text);
+        if (!t->cert) status = RUNG_SYSTEM;
+    }
+    rung_cert_clear(&cert);
+    return status;
+}
+
+static size_t thoughts_of(const rung_json *cell)
+{
+    int64_t thoughts;
+    const char *text = rung_json_string(rung_json_get(rung_json_get(cell, "words"), "thoughts"));
+    return text && rung_parse_int(&thoughts, text, 0, 1 << 20) ? (size_t)thoughts : 0;
 }
 
 static rung_status read_cell(rung_table_trained *t, const rung_json *cell, rung_error *err)
@@ -84,6 +114,8 @@ static rung_status read_cell(rung_table_trained *t, const rung_json *cell, rung_
     t->accuracy = (rung_estimate){real_of(accuracy, "mean"), real_of(accuracy, "low"), real_of(accuracy, "high"),
                                   size_of(accuracy, "count")};
     read_seeds(t->seeds, sizeof t->seeds, rung_json_get(cell, "seeds"));
+    t->thoughts = thoughts_of(cell);
+    RUNG_TRY(read_certificate(t, cell, err));
     if (!t->arch[0] || !t->task[0] || !t->runs)
         return rung_fail(err, RUNG_INPUT, "a cell lacks arch, task or runs; is it an answer of rung report --json?");
     return ask_theory(t, err);
@@ -142,27 +174,84 @@ static rung_status below_ceiling(const rung_table_trained *t, rung_error *err)
         t->arch, t->task, t->accuracy.mean, t->accuracy.low, t->accuracy.high, t->ceiling, t->bound);
 }
 
+/* L of a run of seqcomp; 0: another task. */
+static size_t functions_of(const rung_table_trained *t)
+{
+    const char *L = strstr(t->task, " L=");
+    return strncmp(t->task, "seqcomp ", 8) == 0 && L ? (size_t)strtoul(L + 3, NULL, 10) : 0;
+}
+
+/* Weights that need no thoughts are weights for layers that may think, so a run without thoughts stands in both rows
+ * of its layers, except where the column is about thoughts. */
+static bool in_row(const rung_table_trained *t, size_t row)
+{
+    if (strcmp(t->arch, rung_table_rows[row].arch) != 0) return false;
+    return functions_of(t) ? rung_table_rows[row].thinks == (t->thoughts > 0) : t->thoughts == 0;
+}
+
+static void place_one(rung_table *table, const rung_table_trained *t, size_t row)
+{
+    size_t L = functions_of(t);
+    for (size_t c = 0; c < RUNG_TABLE_COLS; c++)
+        if (row < RUNG_TABLE_ROWS && (!L || L == 2) && same_task(t->task, rung_table_cols[c].task))
+            table->cell[row][c].trained = t;
+    if (L && L <= RUNG_TABLE_TRAINED) table->depth[row][L - 1].trained = t;
+}
+
+/* Also refuses two sizes in one column: their accuracies could not be compared. */
+static rung_status one_width(const rung_table *table, size_t col, rung_error *err)
+{
+    size_t depths = col == RUNG_TABLE_SEQCOMP ? RUNG_TABLE_TRAINED : 1;
+    size_t rows = col == RUNG_TABLE_SEQCOMP ? RUNG_TABLE_LAYERS : RUNG_TABLE_ROWS;
+    const rung_table_sizes width = rung_table_width(table, col);
+    for (size_t i = 0; i < rows * depths; i++) {
+        const rung_table_trained *t = rung_table_run(table, i / depths, col, i % depths + 1);
+        if (!t) continue;
+        bool same = t->d_model == width.d_model && t->heads == width.heads && t->dk == width.dk && t->dv == width.dv &&
+                    t->tokens == width.tokens[i % depths];
+        if (!same)
+            return rung_fail(err, RUNG_INPUT, "%s was trained at two sizes; each column has one width",
+                             rung_table_cols[col].title);
+    }
+    return RUNG_OK;
+}
+
 static rung_status place(rung_table *table, rung_error *err)
 {
     rung_status status = RUNG_OK;
     for (size_t i = 0; status == RUNG_OK && i < table->trained_count; i++) {
         const rung_table_trained *t = &table->trained[i];
         status = below_ceiling(t, err);
-        for (size_t r = 0; r < RUNG_TABLE_ROWS; r++)
-            for (size_t c = 0; c < RUNG_TABLE_COLS; c++) {
-                rung_table_cell *cell = &table->cell[r][c];
-                bool mine = !rung_table_rows[r].thinks && strcmp(t->arch, rung_table_rows[r].arch) == 0 &&
-                            same_task(t->task, rung_table_cols[c].task);
-                if (mine && cell->trained_count < RUNG_TABLE_TRAINED) cell->trained[cell->trained_count++] = t;
-            }
+        for (size_t r = 0; r < RUNG_TABLE_LAYERS; r++)
+            if (in_row(t, r)) place_one(table, t, r);
+    }
+    for (size_t c = 0; status == RUNG_OK && c < RUNG_TABLE_COLS; c++) status = one_width(table, c, err);
+    return status;
+}
+
+static rung_status write_certificates(rung_table *table, const char *directory, rung_error *err)
+{
+    char path[4096];
+    rung_status status = RUNG_OK;
+    for (size_t i = 0; status == RUNG_OK && i < table->trained_count; i++) {
+        rung_table_trained *t = &table->trained[i];
+        if (!t->cert) continue;
+        size_t L = functions_of(t);
+        snprintf(t->cert_file, sizeof t->cert_file, "trained-%.60s-%.*s%.0zu%s.cert", t->arch,
+                 (int)strcspn(t->task, " "), t->task, L, t->thoughts ? "-thinking" : "");
+        for (char *c = t->cert_file; *c; c++)
+            if (strchr(":=,*@|()", *c)) *c = '-';
+        snprintf(path, sizeof path, "%s/%s", directory, t->cert_file);
+        status = rung_file_write(path, t->cert, strlen(t->cert), err);
     }
     return status;
 }
 
-static rung_status take(rung_table *table, rung_json_doc *doc, const char *name, rung_error *err)
+static rung_status take(rung_table *table, rung_json_doc *doc, const char *name, const char *directory, rung_error *err)
 {
     rung_status status = read_report(table, doc, err);
     RUNG_NEXT(status, place(table, err));
+    RUNG_NEXT(status, write_certificates(table, directory, err));
     rung_json_free(doc);
     return status == RUNG_OK ? status : rung_fail_at(err, status, "%s", name);
 }
@@ -218,7 +307,7 @@ rung_status rung_table_train(rung_table *table, const rung_table_options *conf, 
     RUNG_NEXT(status, sweep_quickly(sweep, store, conf, err));
     RUNG_NEXT(status, report_store(&text, store, err));
     RUNG_NEXT(status, rung_json_parse(&doc, text.text, text.len, store, err));
-    RUNG_NEXT(status, take(table, doc, store, err));
+    RUNG_NEXT(status, take(table, doc, store, conf->directory, err));
     rung_sweep_free(sweep);
     rung_buf_clear(&text);
     return status;
@@ -226,10 +315,10 @@ rung_status rung_table_train(rung_table *table, const rung_table_options *conf, 
 
 /* ---- entry ----------------------------------------------------------------------------------------------------- */
 
-rung_status rung_table_read_trained(rung_table *table, const char *path, rung_error *err)
+rung_status rung_table_read_trained(rung_table *table, const char *path, const char *directory, rung_error *err)
 {
     rung_json_doc *doc;
     rung_status status = path ? rung_json_open(&doc, path, err)
                               : rung_json_parse(&doc, shipped, sizeof shipped - 1, "the summary of this program", err);
-    return status == RUNG_OK ? take(table, doc, path ? path : "the summary of this program", err) : status;
+    return status == RUNG_OK ? take(table, doc, path ? path : "the summary of this program", directory, err) : status;
 }

@@ -336,6 +336,7 @@ static rung_status simplify(bool *few, rung_instance *instance, const train_data
     if (*few) train_few_values(instance, entry, data->values, &conf->task, rng);
     if (mixed) train_seqcomp_simplify(instance->token, &conf->task, u < conf->mix_first);
     if (shrunk && train_is_seqcomp(&conf->task)) train_seqcomp_shrink(instance->token, &conf->task, data->part);
+    if (*few && train_few_answers(instance, &conf->task)) return RUNG_OK;
     return conf->task.task->solve(instance, &conf->task, err);
 }
 

@@ -34,6 +34,9 @@ size_t train_data_classes(const rung_train_spec *conf);
 rung_status train_few_check(rung_ids *values, const rung_task_conf *task, rung_error *err);
 /* Gives the tables of the prompt few distinct values; at: scratch, [tokens]. The caller solves it again. */
 void train_few_values(rung_instance *instance, size_t *at, rung_ids values, const rung_task_conf *task, rung_rng *rng);
+/* percom: with few values sigma is no permutation, so the answers are read off it here. False for other tasks, whose
+ * oracle takes such prompts. */
+bool train_few_answers(rung_instance *instance, const rung_task_conf *task);
 /* two-sum: asks for a number that has a partner, which a uniform question in a prompt of few values rarely does. False
  * for other tasks. */
 bool train_draw_partner(rung_instance *instance, const rung_task_conf *task, rung_rng *rng);

@@ -99,6 +99,14 @@ void train_few_values(rung_instance *instance, size_t *at, rung_ids values, cons
     if (count) draw_few(instance->token, at, count, rng);
 }
 
+bool train_few_answers(rung_instance *instance, const rung_task_conf *task)
+{
+    if (strcmp(task->task->name, "percom") != 0) return false;
+    size_t n = task->answers;
+    for (size_t i = n; i < 2 * n; i++) instance->target[i] = (int32_t)instance->token[instance->token[i] - n];
+    return true;
+}
+
 bool train_draw_partner(rung_instance *instance, const rung_task_conf *task, rung_rng *rng)
 {
     if (!is_two_sum(task) || rung_task_param(task, "form") != 0) return false;

@@ -3,7 +3,8 @@
  *
  * The mechanisms that take tokens in chunks: against their token loop on random shapes and lengths, in
  * one stretch and in two; the same bytes from every instruction set, forwards and backwards; a number that is not finite does
- * not reach tokens before it; decays that leave nothing over leave no NaN in a gradient.
+ * not reach tokens before it; decays that leave nothing over leave no NaN in a gradient; the gradients of rwkv7 are those of a
+ * token loop in double.
  */
 #include "mech_test.h"
 
@@ -220,6 +221,151 @@ static void decays_that_leave_nothing_leave_finite_gradients(void **state)
         }
 }
 
+/* ---- gradients of rwkv7 ------------------------------------------------------------------------------------------------ */
+
+/* One head of rwkv7 in double, token by token: S[t] after t tokens, the gradients by the chain rule of each update. */
+enum { RW_R, RW_W, RW_K, RW_V, RW_A, RW_B, RW_INPUTS };
+
+typedef struct slow_head {
+    size_t tokens, dk, dv;
+    const float *x[RW_INPUTS], *g; /* the head's rows, each `row` apart */
+    size_t row[RW_INPUTS], g_row;
+    double *S, *dx[RW_INPUTS], *D; /* D: of the last state, then of the first */
+} slow_head;
+
+static double slow_at(const slow_head *h, size_t which, size_t t, size_t i)
+{
+    return h->x[which][t * h->row[which] + i];
+}
+
+/* s = S^T a before token t, or ds = D^T b after it. */
+static double slow_meet(const slow_head *h, const double *S, size_t which, size_t t, size_t c)
+{
+    double sum = 0;
+    for (size_t j = 0; j < h->dk; j++) sum += S[j * h->dv + c] * slow_at(h, which, t, j);
+    return sum;
+}
+
+static void slow_forwards(slow_head *h)
+{
+    for (size_t t = 0; t < h->tokens; t++)
+        for (size_t c = 0; c < h->dv; c++) {
+            const double *before = h->S + t * h->dk * h->dv;
+            double s = slow_meet(h, before, RW_A, t, c);
+            for (size_t j = 0; j < h->dk; j++)
+                h->S[(t + 1) * h->dk * h->dv + j * h->dv + c] = slow_at(h, RW_W, t, j) * before[j * h->dv + c] +
+                                                                slow_at(h, RW_B, t, j) * s +
+                                                                slow_at(h, RW_K, t, j) * slow_at(h, RW_V, t, c);
+        }
+}
+
+static void slow_read(slow_head *h, size_t t, const double *S)
+{
+    for (size_t j = 0; j < h->dk; j++)
+        for (size_t c = 0; c < h->dv; c++) {
+            double g = h->g[t * h->g_row + c];
+            h->dx[RW_R][t * h->dk + j] += S[j * h->dv + c] * g;
+            h->D[j * h->dv + c] += slow_at(h, RW_R, t, j) * g;
+        }
+}
+
+static void slow_backwards(slow_head *h, bool causal)
+{
+    size_t dk = h->dk, dv = h->dv, size = dk * dv;
+    for (size_t t = 0; !causal && t < h->tokens; t++) slow_read(h, t, h->S + h->tokens * size);
+    for (size_t t = h->tokens; t-- > 0;) {
+        const double *before = h->S + t * size;
+        if (causal) slow_read(h, t, before + size);
+        for (size_t c = 0; c < dv; c++) {
+            double s = slow_meet(h, before, RW_A, t, c), ds = slow_meet(h, h->D, RW_B, t, c);
+            for (size_t j = 0; j < dk; j++) {
+                double *D = &h->D[j * dv + c], S = before[j * dv + c];
+                h->dx[RW_W][t * dk + j] += S * *D;
+                h->dx[RW_B][t * dk + j] += s * *D;
+                h->dx[RW_K][t * dk + j] += slow_at(h, RW_V, t, c) * *D;
+                h->dx[RW_V][t * dv + c] += slow_at(h, RW_K, t, j) * *D;
+                h->dx[RW_A][t * dk + j] += S * ds;
+                *D = slow_at(h, RW_W, t, j) * *D + slow_at(h, RW_A, t, j) * ds;
+            }
+        }
+    }
+}
+
+static void assert_rows_near(const float *got, size_t row, const double *want, size_t tokens, size_t width,
+                             const char *what)
+{
+    double size = 0;
+    for (size_t i = 0; i < tokens * width; i++) size = fmax(size, fabs(want[i]));
+    for (size_t t = 0; t < tokens; t++)
+        for (size_t i = 0; i < width; i++)
+            if (!(fabs(got[t * row + i] - want[t * width + i]) <= TOLERANCE * size + 1e-30))
+                fail_msg("%s of rwkv7, T=%zu, %zu numbers: token %zu has %g, not %g (largest %g)", what, tokens, width,
+                         t, (double)got[t * row + i], want[t * width + i], size);
+}
+
+static double *doubles(size_t count, const float *from)
+{
+    double *x = calloc(count ? count : 1, sizeof *x);
+    assert_non_null(x);
+    for (size_t i = 0; from && i < count; i++) x[i] = from[i];
+    return x;
+}
+
+static void compare_head(const mech_inputs *in, const rung_backward *b, const float *dstate, size_t head)
+{
+    const rung_mech_conf *conf = b->conf;
+    size_t dk = conf->dk, dv = conf->dv, size = dk * dv;
+    slow_head h = {.tokens = b->tokens, .dk = dk, .dv = dv, .g = b->g + head * dv, .g_row = conf->heads * dv};
+    h.S = doubles((b->tokens + 1) * size, NULL), h.D = doubles(size, dstate + head * size);
+    for (size_t i = 0; i < size; i++) h.S[i] = b->state[head * size + i];
+    for (size_t i = 0; i < RW_INPUTS; i++) {
+        size_t width = i == RW_V ? dv : dk;
+        h.x[i] = in->f[i] + head * width, h.row[i] = conf->heads * width;
+        h.dx[i] = doubles(b->tokens * width, NULL);
+    }
+    slow_forwards(&h);
+    slow_backwards(&h, conf->causal);
+    for (size_t i = 0; i < RW_INPUTS; i++) {
+        size_t width = i == RW_V ? dv : dk;
+        assert_rows_near(b->din[i] + head * width, conf->heads * width, h.dx[i], b->tokens, width,
+                         conf->mech->inputs[i].name);
+        free(h.dx[i]);
+    }
+    assert_rows_near(b->dstate + head * size, dv, h.D, dk, dv, "the state before");
+    free(h.S), free(h.D);
+}
+
+static void compare_rwkv7(const rung_mech_conf *conf, size_t tokens, uint64_t seed)
+{
+    mech_inputs in = draw_inputs(conf, tokens, true, seed);
+    size_t outputs = tokens * conf->heads * conf->dv, elements = rung_mech_state_elements(conf, tokens),
+           scratch = conf->mech->backward_scratch(conf, tokens);
+    float *g = draw_upstream(outputs, seed), *state = draw_upstream(elements, seed + 1),
+          *last = draw_upstream(elements, seed + 2), *dstate = mech_alloc(elements, sizeof *dstate);
+    rung_backward b = {.conf = conf, .g = g, .state = state, .dstate = dstate, .tokens = tokens};
+    for (size_t i = 0; i < tokens * conf->heads * conf->dk; i += 7) in.f[RW_W][i] = i % 2 ? 0 : 1;
+    b.scratch = memset(mech_alloc(scratch, sizeof *b.scratch), 0xff, scratch * sizeof *b.scratch);
+    memcpy(dstate, last, elements * sizeof *dstate);
+    inputs_at_f32(b.in, &in, 0);
+    for (size_t i = 0; i < in.count; i++) b.din[i] = mech_alloc(in.rows[i] * in.row[i], sizeof *b.din[i]);
+    for (size_t h = 0; h < conf->heads; h++) conf->mech->backward_f32(&b, h);
+    for (size_t h = 0; h < conf->heads; h++) compare_head(&in, &b, last, h);
+    for (size_t i = 0; i < in.count; i++) free(b.din[i]);
+    free(b.scratch), free(g), free(state), free(last), free(dstate), free_inputs(&in);
+}
+
+static void chunks_of_rwkv7_go_back_as_token_by_token(void **state)
+{
+    static const mech_case rwkv7 = {"rwkv7", ""};
+    rung_rng rng;
+    (void)state;
+    rung_rng_init(&rng, 12, 0, 0);
+    for (uint64_t seed = 0; seed < effort(60, 10); seed++) {
+        rung_mech_conf conf = draw_conf(&rwkv7, seed % 4 != 3, &rng);
+        compare_rwkv7(&conf, between(&rng, 1, 100), seed);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -227,6 +373,7 @@ int main(void)
         cmocka_unit_test(every_instruction_set_gives_the_same_bytes),
         cmocka_unit_test(a_nan_does_not_reach_tokens_before_it),
         cmocka_unit_test(decays_that_leave_nothing_leave_finite_gradients),
+        cmocka_unit_test(chunks_of_rwkv7_go_back_as_token_by_token),
     };
     return cmocka_run_group_tests_name("mech: chunks", tests, NULL, NULL);
 }

@@ -55,7 +55,11 @@ print(*[a["name"] for a in json.load(sys.stdin)["attacks"]])'); do
 }
 
 @test "docs/export.md is what the command prints" {
-    check "$BATS_TEST_DIRNAME/../../docs/export.md" 4
+    check "$BATS_TEST_DIRNAME/../../docs/export.md" 8
+}
+
+@test "docs/replay.md is what the command prints" {
+    check "$BATS_TEST_DIRNAME/../../docs/replay.md" 2
 }
 
 @test "docs/training.md is what the command prints" {

@@ -99,6 +99,35 @@ assert checked, page + " shows no number"' "$page"
     done
 }
 
+# What theory says of a run does not depend on training, so runs of one step must have the same verdicts, margins, ceilings and bits.
+@test "what theory says in the CSVs of trained separations is what it says now" {
+    local name
+    for name in two-layers separation-trained thoughts-proved; do
+        python '
+import json, sys
+spec = json.load(open(sys.argv[1]))
+cases = spec["cases"]
+for part in [spec["base"]] + cases: part.pop("steps", 0), part.pop("eval-every", 0), part.pop("stop-at", 0)
+spec["base"].update({"steps": 1, "eval-every": 0, "batch": 1, "eval-prompts": 1, "test-prompts": 1, "checkpoint-every": 0})
+for part in [spec] + cases:
+    if "grid" in part: part["grid"].update({"rate": [0.001], "seed": [1]})
+for part in cases: part.pop("batch", 0), part.pop("rate", 0)
+json.dump(spec, open(sys.argv[2], "w"))' "$root/experiments/$name.json" "$name.json"
+        rung sweep "$name.json" --no-estimate -j 1 >/dev/null
+        rung report "$name.db" -q -o r.html --csv cells >/dev/null
+        python '
+import csv, sys
+kept, now = (list(csv.DictReader(open(path))) for path in sys.argv[1:])
+said = "tokens state_bits level_bits message_bits verdict bound margin ceiling n_threshold log2_n test_numbers".split()
+settings = [c for c in kept[0] if c == "label" or c.startswith("task.")]
+of = {tuple(r.get(c, "") for c in settings): r for r in now}
+assert len(of) == len(kept) == len(now), (len(of), len(kept), len(now))
+for row in kept:
+    new = of[tuple(row[c] for c in settings)]
+    assert [row[c] for c in said] == [new[c] for c in said], (row, new)' "$root/docs/experiments/$name.csv" "cells/$name-cells.csv"
+    done
+}
+
 @test "the effective bits on the page are those of the runs, and the fit finds what was put in" {
     awk -f "$root/experiments/capacity-fit.awk" "$root/docs/experiments/capacity-size.full.csv" >rows
     [ "$(wc -l <rows)" -ge 10 ]

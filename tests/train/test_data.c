@@ -350,6 +350,36 @@ static void few_values_are_as_few_as_they_say(void **state)
     }
 }
 
+/* sigma has few values and is no permutation then, tau stays one; each answer is the entry of sigma that tau names. */
+static void percom_has_few_values_too(void **state)
+{
+    (void)state;
+    enum { PROMPTS = 1000, N = 16 };
+    size_t one = 0, all = 0;
+    test_data d = {.conf = {.few_values = 1}};
+    data_open(&d, "linear", "percom N=16", 0, PROMPTS);
+    const rung_batch *b = train_data_batch(d.data);
+    CHECK(train_data_fill(d.data, TRAIN_STREAM_LEARN, 0, true, &check_err));
+    for (size_t s = 0; s < PROMPTS; s++) {
+        const uint32_t *sigma = b->token + s * 2 * N, *tau = sigma + N;
+        const int32_t *target = b->target + s * 2 * N;
+        size_t values = distinct(sigma, N);
+        one += values == 1, all += values == N;
+        assert_int_equal(distinct(tau, N), N);
+        for (size_t i = 0; i < N; i++) {
+            assert_int_equal(target[i], RUNG_NO_TARGET);
+            assert_true(tau[i] >= N && tau[i] < 2 * N);
+            for (size_t j = 0; j < N; j++)
+                if (tau[i] == N + j) assert_int_equal(target[N + i], sigma[j]);
+        }
+    }
+    /* g = 1, 2, 4, 8, 16, equally likely */
+    assert_true(one > 140 && one < 260 && all > 0);
+    CHECK(train_data_fill(d.data, TRAIN_STREAM_TEST, 0, false, &check_err));
+    for (size_t s = 0; s < PROMPTS; s++) assert_int_equal(distinct(b->token + s * 2 * N, N), N);
+    data_close(&d);
+}
+
 /* Two tables have few values each, independently. */
 static void each_table_has_few_values_of_its_own(void **state)
 {
@@ -455,6 +485,7 @@ int main(void)
         cmocka_unit_test(the_answers_of_several_questions_are_as_even_as_those_of_one),
         cmocka_unit_test(questions_that_cannot_be_drawn_are_refused),
         cmocka_unit_test(few_values_are_as_few_as_they_say),
+        cmocka_unit_test(percom_has_few_values_too),
         cmocka_unit_test(each_table_has_few_values_of_its_own),
         cmocka_unit_test(questions_about_few_values_have_partners),
         cmocka_unit_test(growth_asks_about_the_first_entries),
