@@ -31,8 +31,8 @@ done
 ar rcs "$musl/root/lib/libgmp.a" "$musl/glibc_names.o"
 ar rcs "$musl/root/lib/libjansson.a" "$musl/glibc_names.o"
 ar rcs "$musl/root/lib/libz.a" "$musl/glibc_names.o"
-make --no-print-directory -j2 BUILD="$musl" PKG_CONFIG=false WITHOUT='flint sqlite3 curl microhttpd' CC="$CC" \
-    CFLAGS="-O2 -g1 -isystem $musl/root/include -L$musl/root/lib" LDFLAGS=-static "$musl/rung" "$musl/rung-check"
+make --no-print-directory -j2 BUILD="$(realpath -m --relative-to=. "$musl")" PKG_CONFIG=false WITHOUT='flint sqlite3 curl microhttpd' CC="$CC" \
+    CFLAGS="-O2 -g1 -isystem $musl/root/include -L$musl/root/lib" LDFLAGS=-static "$(realpath -m --relative-to=. "$musl")"/{rung,rung-check}
 ! readelf -d "$musl/rung" | grep -q NEEDED || { echo "musl: rung is not static" >&2; exit 1; }
 
 scratch=$(mktemp -d)
@@ -44,7 +44,8 @@ same() { # the same output and files from both
         mkdir -p $who
         program=$RUNG
         [ $who = glibc ] || program=$musl/rung
-        (cd $who && "$program" "$@" >out.txt 2>err.txt || echo "exit $?" >>out.txt)
+        (cd $who && "$program" "$@" >out.txt 2>err.txt || echo "exit $?" >>out.txt
+            sed -E 's/[0-9.]+ s$/... s/' out.txt >shown.txt && mv shown.txt out.txt)
     done
     diff -r glibc musl >differences || { echo "musl differs: rung $*"; head -n 20 differences; exit 1; }
     compared=$((compared + 1))

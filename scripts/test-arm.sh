@@ -35,7 +35,9 @@ unpack() {
 [ -e "$arm/unpacked" ] || unpack || { echo "test-arm: no libraries for aarch64; see $arm/apt.log" >&2; exit 4; }
 
 libraries=$root/usr/lib/aarch64-linux-gnu
-build=(make --no-print-directory -j2 BUILD="$arm" CC="${ARM_CC:-aarch64-linux-gnu-gcc}" PKG_CONFIG=false WITHOUT='sqlite3 curl microhttpd'
+# A relative name: dependencies that a compiler cache has written are relative too.
+target=$(realpath -m --relative-to=. "$arm")
+build=(make --no-print-directory -j2 BUILD="$target" CC="${ARM_CC:-aarch64-linux-gnu-gcc}" PKG_CONFIG=false WITHOUT='sqlite3 curl microhttpd'
     CFLAGS="-O2 -g -isystem $root/usr/include -isystem $root/usr/include/aarch64-linux-gnu -L$libraries -Wl,-rpath-link,$libraries")
 # The core, as the Makefile says.
 modules=("$@")
@@ -46,7 +48,7 @@ for module in "${modules[@]}"; do
     for source in tests/"$module"/test_*.c; do [ ! -e "$source" ] || tests+=("${source#tests/}"); done
 done
 tests=("${tests[@]%.c}")
-"${build[@]}" "$arm/librung.a" "$arm/librung.so.0" "${tests[@]/#/$arm/test/}" || exit 1
+"${build[@]}" "$target/librung.a" "$target/librung.so.0" "${tests[@]/#/$target/test/}" || exit 1
 readelf -h "$arm/librung.so.0" | grep -q AArch64 || { echo "test-arm: librung.so.0 is not for aarch64" >&2; exit 1; }
 
 . scripts/jobs.sh

@@ -83,7 +83,8 @@ ALWAYS_INLINE lanes sum_of(const grid *g, kind k, lanes sum)
 
 ALWAYS_INLINE lanes size_of(lanes x)
 {
-    return (lanes)((ints)x & ~((real_bits)1 << (sizeof(real) * 8 - 1)));
+    const real_bits second = (real_bits)1 << (sizeof(real) * 8 - 2); /* all bits but the sign: */
+    return (lanes)((ints)x & (second + (second - 1)));
 }
 
 #ifndef farther

@@ -69,7 +69,7 @@ for p in json.load(open("steps.json"))["positions"]:
 @test "table: every cell has a verdict with its reason, the page and the models are there" {
     local numbers=$(effort e8m17 e8m10) # with fewer bits less is left to search
     rung table -n 20 --numbers $numbers --no-depth --json >table.json
-    has_schema rung.table/3 <table.json
+    has_schema rung.table/4 <table.json
     python '
 import json, sys
 cells = json.load(open("table.json"))["cells"]
@@ -112,6 +112,7 @@ assert of["two full layers", "percom"]["proved"] and of["one full layer", "perco
 assert of["three full layers", "eva"]["verdict"] == of["hybrid: full, four linear", "eva"]["verdict"] == "CAN"' $numbers
     grep -q 'class="cannot"' rung-table/index.html
     for cert in rung-table/*.cert; do
+        [[ $cert != */trained-* ]] || continue # its model does not come along
         run -10 "$(dirname "$RUNG")/rung-check" "$cert" "rung-table/random-$(basename "$cert" .cert).safetensors"
     done
     rung run "rung-table/$(python 'import json; print(next(c["model"] for c in json.load(open("table.json"))["cells"] if c["verdict"] in ("CAN", "SAMPLED")))')" -n 3 >/dev/null
