@@ -17,7 +17,7 @@ need_browser() {
 @test "the page of the table accepts each of its certificates, and none for another model" {
     need_browser
     rung table --no-depth -q >/dev/null
-    certificates=$(ls rung-table/*.cert | wc -l)
+    certificates=$(ls rung-table/*.cert | grep -vc /trained-) # the page does not hold the models that were trained
     [ "$certificates" -gt 10 ]
     [ "$(node "$BATS_TEST_DIRNAME/../check/page.mjs" rung-table/index.html "$MODULES")" = "$certificates" ]
     # Every model of the page gets another last byte.
