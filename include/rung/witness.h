@@ -33,6 +33,7 @@ rung_status rung_embed_check(const rung_model *small, const rung_arch *large, ru
 /* Comparison of two models on the same prompts, in scan and in step form. */
 typedef struct rung_agreement {
     bool agree;       /* all read-outs have the same bits, or both models stop with an error */
+    bool stopped;     /* at the first difference one of them stops with an error, and the other answers */
     bool all;         /* on every prompt of the task, not only on a sample */
     uint64_t prompts; /* prompts that were run, up to and including the first difference */
 } rung_agreement;

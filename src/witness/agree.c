@@ -26,15 +26,16 @@ static void close_side(side *s)
 }
 
 /* Models that both stop at a prompt agree there. */
-static rung_status compare_runs(bool *agree, side *a, side *b, rung_form form, rung_error *err)
+static rung_status compare_runs(rung_agreement *out, side *a, side *b, rung_form form, rung_error *err)
 {
     rung_error why[2] = {{{0}}, {{0}}};
     rung_status ran[2] = {rung_judge_run(&a->judge, form, &why[0]), rung_judge_run(&b->judge, form, &why[1])};
     for (size_t i = 0; i < 2; i++)
         if (ran[i] != RUNG_OK && ran[i] != RUNG_INPUT) return *err = why[i], ran[i];
     size_t rows = a->judge.spec->thoughts ? 1 : a->judge.targets;
-    *agree =
-        ran[0] == ran[1] && a->judge.wide == b->judge.wide && a->judge.thoughts == b->judge.thoughts &&
+    out->stopped = ran[0] != ran[1];
+    out->agree =
+        !out->stopped && a->judge.wide == b->judge.wide && a->judge.thoughts == b->judge.thoughts &&
         (ran[0] != RUNG_OK || memcmp(a->judge.out, b->judge.out, rows * a->judge.wide * sizeof *a->judge.out) == 0);
     return RUNG_OK;
 }
@@ -59,8 +60,8 @@ static rung_status compare_prompts(rung_agreement *out, side *a, side *b, const 
         status = make_prompt(&is_prompt, a, task, out->all, seed, i, err);
         RUNG_NEXT(status, make_prompt(&is_prompt, b, task, out->all, seed, i, err));
         if (status != RUNG_OK || !is_prompt) continue;
-        status = compare_runs(&out->agree, a, b, RUNG_FORM_SCAN, err);
-        if (status == RUNG_OK && out->agree) status = compare_runs(&out->agree, a, b, RUNG_FORM_STEP, err);
+        status = compare_runs(out, a, b, RUNG_FORM_SCAN, err);
+        if (status == RUNG_OK && out->agree) status = compare_runs(out, a, b, RUNG_FORM_STEP, err);
         out->prompts++;
     }
     return status;

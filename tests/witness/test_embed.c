@@ -9,8 +9,8 @@
 #include "effort.h"
 #include "rung/witness.h"
 
-static bool same_bits(const rung_model *small, const rung_model *large, const rung_task_conf *task, const char *format,
-                      rung_softmax softmax)
+static rung_agreement agreement(const rung_model *small, const rung_model *large, const rung_task_conf *task,
+                                const char *format, rung_softmax softmax)
 {
     rung_fmt fmt;
     rung_agreement a;
@@ -18,7 +18,13 @@ static bool same_bits(const rung_model *small, const rung_model *large, const ru
     rung_evaluator how = {.numbers = &fmt, .softmax = softmax, .threads = 1};
     CHECK(rung_models_agree(&a, small, large, task, &how, 40, 5, &check_err));
     assert_true(a.prompts > 0);
-    return a.agree;
+    return a;
+}
+
+static bool same_bits(const rung_model *small, const rung_model *large, const rung_task_conf *task, const char *format,
+                      rung_softmax softmax)
+{
+    return agreement(small, large, task, format, softmax).agree;
 }
 
 /* ---- random larger architectures --------------------------------------------------------------------------------------- */
@@ -82,12 +88,14 @@ static void put_arch(rung_buf *out, const rung_arch *small, bool causal)
 }
 
 typedef struct tally {
-    int embedded, refused, formats;
+    int embedded, refused, formats, stopped;
 } tally;
 
 /* The formats in which weights of zero may be normalised: 1e-6 is not 0. */
 static const char *const formats[] = {"e8m3", "bf16", "e5m10", "e8m1", "f32"};
 
+/* The larger model may stop where a number of the small one is infinite (Lemma 1 of docs/contains.md), but never give
+ * another answer. */
 static void check_embedded(tally *n, const rung_model *small, const rung_task_conf *task, const char *text)
 {
     rung_buf arch;
@@ -100,8 +108,9 @@ static void check_embedded(tally *n, const rung_model *small, const rung_task_co
         fail_msg("%s in %s: %s", text, arch.text, check_err.text);
     for (size_t i = 0; i < 2; i++, n->formats++) {
         const char *format = formats[between(0, RUNG_COUNT(formats) - 1)];
-        if (!same_bits(small, large, task, format, RUNG_SOFTMAX_ONLINE))
-            fail_msg("%s in %s differs in %s", text, arch.text, format);
+        rung_agreement a = agreement(small, large, task, format, RUNG_SOFTMAX_ONLINE);
+        if (!a.agree && !a.stopped) fail_msg("%s in %s differs in %s", text, arch.text, format);
+        n->stopped += !a.agree;
     }
     n->embedded++;
     rung_model_close(large);
@@ -127,6 +136,7 @@ static void test_constructions(void **state)
             rung_model_close(small);
         }
     print_message("%d embedded (%d refused words), the same bits in %d formats\n", n.embedded, n.refused, n.formats);
+    assert_int_equal(n.stopped, 0);
     assert_true(n.embedded >= 20 * rounds);
 }
 
@@ -164,14 +174,12 @@ static rung_model *random_model(const char *arch, const rung_task_conf *task, ru
 }
 
 /* Every row of the registry, two layers of it, with what a layer may have around it. */
-static void test_every_mechanism(void **state)
+static void embed_every_mechanism(tally *n, uint64_t seed)
 {
     static const char *const around[] = {"",           ":unit=1",  ":conv=2", ":gate=1", ":conv=3:unit=1:gate=1",
                                          ":scale=0.3", ":qknorm=1"};
-    static tally n;
     rung_task_conf task = eva();
-    (void)state;
-    rung_rng_init(&rng, 20, 3, 0);
+    rung_rng_init(&rng, seed, 3, 0);
     for (size_t i = 0; i < rung_mech_count(); i++)
         for (size_t k = 0; k < RUNG_COUNT(around); k++)
             for (int round = 0; round < 3; round++) {
@@ -180,9 +188,9 @@ static void test_every_mechanism(void **state)
                 rung_model *small = random_model(arch, &task, RUNG_POS_LEARNED, round ? RUNG_NORM_RMS : RUNG_NORM_NONE,
                                                  round == 2 ? "swiglu" : "none", 2);
                 if (small)
-                    check_embedded(&n, small, &task, arch);
+                    check_embedded(n, small, &task, arch);
                 else
-                    n.refused++;
+                    n->refused++;
                 rung_model_close(small);
             }
     static const char *const more[] = {"linear:phi=relu:norm=0",
@@ -199,11 +207,22 @@ static void test_every_mechanism(void **state)
     for (size_t i = 0; i < RUNG_COUNT(more); i++)
         for (int round = 0; round < 4; round++) {
             rung_model *small = random_model(more[i], &task, RUNG_POS_NONE, RUNG_NORM_LAYER, "gelu", 2);
-            check_embedded(&n, small, &task, more[i]);
+            check_embedded(n, small, &task, more[i]);
             rung_model_close(small);
         }
-    print_message("%d models with random weights, the same bits in %d formats\n", n.embedded, n.formats);
-    assert_true(n.embedded >= 200 && n.refused <= 40);
+}
+
+static void test_every_mechanism(void **state)
+{
+    (void)state;
+    uint64_t last = getenv("RUNG_SOAK") ? 60 : 21;
+    for (uint64_t seed = 20; seed <= last; seed++) {
+        tally n = {0};
+        embed_every_mechanism(&n, seed);
+        print_message("%d models with random weights, the same bits in %d formats, %d stops\n", n.embedded,
+                      n.formats - n.stopped, n.stopped);
+        assert_true(n.embedded >= 200 && n.refused <= 40 && n.stopped * 50 <= n.formats);
+    }
 }
 
 /* ---- refusals and mistakes ------------------------------------------------------------------------------------------------------ */
