@@ -285,7 +285,7 @@ assert sorted((c["test_numbers"], c["runs"], c["ceiling"] is None) for c in cell
     [[ $stderr == *"short.db is damaged"* ]]
     head -c 5000 "$RUNG" >noise.db
     run -3 --separate-stderr rung report noise.db -o page.html
-    [[ $stderr == *"noise.db is not a store"* ]]
+    [[ $stderr == *"noise.db is no store: it is a program"* ]]
     [ ! -e page.html ]
     cp capacity.db torn.db
     python '

@@ -142,9 +142,9 @@ run = subprocess.run([sys.argv[1], "sweep", "s.json", "--wait", "1"], stderr=sub
 assert run.returncode == 4 and "locked by another program" in run.stderr, run' "$RUNG"
     head -c 5000 "$RUNG" >noise.db
     run -3 --separate-stderr rung export noise.db
-    [[ $stderr == *"noise.db is not a store"* ]]
+    [[ $stderr == *"noise.db is no store: it is a program"* ]]
     run -3 --separate-stderr rung sweep s.json -o noise.db
-    [[ $stderr == *"noise.db is not a store"* ]]
+    [[ $stderr == *"noise.db is no store: it is a program"* ]]
     head -c 9000 s.db >short.db
     run -3 --separate-stderr rung export short.db
     [[ $stderr == *"short.db is damaged"* ]]
