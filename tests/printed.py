@@ -109,6 +109,7 @@ def run_page(page, wanted):
 ELSEWHERE = [
     (r"import-model hops\.pt", "a file of the reader"),
     (r"--peer build/peer", "make peer, 5 GB"),
+    (r"rung replay", "make npm-engines, 1 GB; make test-engines runs it"),
     (r"--api-key-env OPENAI_API_KEY --rpm 60", "60 questions a minute"),
     (r"^RUNG_KEY=", "listens on all addresses"),
 ]
