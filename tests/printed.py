@@ -217,7 +217,12 @@ class Examples:
             server.wait()
 
     def plain(self, line):
-        run = subprocess.run(["bash", "-c", line], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, env=self.environment)
+        shell, first = "bash", ""
+        if "completion zsh" in line:
+            shell, first = "zsh", "autoload -Uz compinit; compinit -u; "
+        elif "completion fish" in line:
+            shell = "fish"
+        run = subprocess.run([shell, "-c", first + line], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, env=self.environment)
         text = run.stdout.decode(errors="replace")
         return run.returncode == 0, "exit code %d\n%s" % (run.returncode, text[-2000:])
 
