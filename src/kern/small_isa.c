@@ -8,7 +8,7 @@
  */
 #include "chunk_table.h"
 #include "errand.h"
-#include "kern_lanes.h"
+#include "small_tile.h"
 
 #include <assert.h>
 
@@ -16,23 +16,11 @@
 #define PASTE(name, suffix)  PASTE_(name, suffix)
 #define ISA(name)            PASTE(name, RUNG_ISA_SUFFIX)
 
-/* ROWS x VECTORS sums. With 16 registers there is room for half as many. */
-#if defined(__AVX512F__) || !defined(__AVX2__)
-enum { ROWS = 8, VECTORS = 2 };
-#else
-enum { ROWS = 4, VECTORS = 2 };
-#endif
-
-enum { TILE_COLS = LANES * VECTORS, CACHE_LINE = 16, AHEAD = 24, EVERY = 4 };
+enum { CACHE_LINE = 16, AHEAD = 24, EVERY = 4 };
 _Static_assert(RUNG_PANEL % TILE_COLS == 0, "a panel is cut into whole tiles");
 
 /* What is constant for the compiler: the number of rows and of vectors, which stride of x is 1, and whether y is added
- * to. With one vector only `last` of its lanes are touched. */
-INLINE lanes load_first(const float *from, size_t vectors, size_t last)
-{
-    return vectors > 1 ? load(from) : load_some(from, last);
-}
-
+ * to. */
 INLINE void tile(const rung_product *p, errand *e, size_t row, size_t col, const float *w, size_t rows, size_t vectors,
                  size_t last, size_t x_row, size_t x_inner, bool adds)
 {
@@ -54,11 +42,7 @@ INLINE void tile(const rung_product *p, errand *e, size_t row, size_t col, const
         }
     }
     for (size_t r = 0; r < rows; r++)
-        for (size_t v = 0; v < vectors; v++)
-            if (vectors > 1)
-                store(y + r * y_row + v * LANES, sum[r][v]);
-            else
-                store_some(y + r * y_row, sum[r][v], last);
+        for (size_t v = 0; v < vectors; v++) store_first(y + r * y_row + v * LANES, sum[r][v], vectors, last);
 }
 
 /* All rows of some columns. */

@@ -8,7 +8,7 @@
  */
 #include "chunk_table.h"
 #include "errand.h"
-#include "kern_lanes.h"
+#include "small_tile.h"
 
 #include <assert.h>
 
@@ -16,29 +16,8 @@
 #define PASTE(name, suffix)  PASTE_(name, suffix)
 #define ISA(name)            PASTE(name, RUNG_ISA_SUFFIX)
 
-/* ROWS x VECTORS sums. With 16 registers there is room for half as many. */
-#if defined(__AVX512F__) || !defined(__AVX2__)
-enum { ROWS = 8, VECTORS = 2 };
-#else
-enum { ROWS = 4, VECTORS = 2 };
-#endif
-
-enum { TILE_COLS = LANES * VECTORS, STEP = 8, WHOLE = 16, C = RUNG_CHUNK };
+enum { STEP = 8, WHOLE = 16, C = RUNG_CHUNK };
 _Static_assert(RUNG_PANEL % TILE_COLS == 0 && STEP % ROWS == 0, "panels and steps are cut into whole tiles");
-
-/* With one vector only `last` of its lanes are touched. */
-INLINE lanes load_first(const float *from, size_t vectors, size_t last)
-{
-    return vectors > 1 ? load(from) : load_some(from, last);
-}
-
-INLINE void store_first(float *to, lanes v, size_t vectors, size_t last)
-{
-    if (vectors > 1)
-        store(to, v);
-    else
-        store_some(to, v, last);
-}
 
 /* Steps of the inner index between two rows that are asked for. */
 enum { EVERY = 6 };
