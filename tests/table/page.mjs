@@ -1,28 +1,10 @@
 // SPDX-License-Identifier: MIT
 // page.mjs PAGE MODULES: reads the page of rung table as a person does. MODULES has puppeteer-core.
 import assert from "node:assert/strict";
-import { createRequire } from "node:module";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { openPage } from "../open_page.mjs";
 
 const [path, modules] = process.argv.slice(2);
-const puppeteer = createRequire(join(modules, "package.json"))("puppeteer-core");
-const profile = mkdtempSync(join(tmpdir(), "rung-table-"));
-const browser = await puppeteer.launch({
-    executablePath: "/usr/bin/chromium",
-    userDataDir: profile,
-    args: ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update"],
-});
-try {
-    const page = await browser.newPage();
-    const messages = [], elsewhere = [], address = "file://" + resolve(path);
-    page.on("console", (m) => messages.push(m.text()));
-    page.on("pageerror", (e) => messages.push(String(e)));
-    page.on("request", (r) => { if (r.url().split("#")[0] !== address && !/^(data|blob):/.test(r.url())) elsewhere.push(r.url()); });
-    await page.setViewport({ width: 1280, height: 900 });
-    await page.goto(address, { waitUntil: "load" });
-
+await openPage(path, modules, async (page) => {
     // The matrix is the first thing that is seen, and says in words what its colours say.
     const top = await page.$eval(".matrix", (e) => e.getBoundingClientRect().top);
     assert.ok(top < 200, `the matrix begins at ${top}`);
@@ -67,9 +49,4 @@ try {
     assert.equal((pdf.match(/\/Type\s*\/Page\b/g) || []).length, 2);
     await page.setViewport({ width: 390, height: 800 });
     assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= 390);
-    assert.deepEqual(messages, []);
-    assert.deepEqual(elsewhere, []);
-} finally {
-    await browser.close();
-    rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
-}
+});
